@@ -21,15 +21,24 @@ const WORKSPACES = {
   "lib/local/org": ["folder-lock", "origin"],
 };
 
-test("the network's part imports the model and itself", () => {
-  const strays = inLib("lib/network/").filter(({ to }) => !/^lib\/(model|network)\//.test(to));
+/** Places whose imports within lib are of these places alone. Clients import words of the model, and nothing else of it. */
+const CLIENT = ["package.json", "lib/model/nearest.ts", "lib/model/workspace/audit-actions.ts"];
+const ALLOWED: readonly (readonly [place: string, others: readonly string[]])[] = [
+  ["lib/model/", []],
+  ["lib/network/", ["lib/model/"]],
+  ["lib/http/", ["lib/model/", "lib/access/"]],
+  ["lib/cli/", CLIENT],
+  ["lib/console/", CLIENT],
+  ...Object.entries(WORKSPACES).map(
+    ([folder, shared]) => [`${folder}/`, shared.map((name) => `lib/local/${name}.ts`)] as const,
+  ),
+];
 
-  expect(importsOf("lib/network/").length).toBeGreaterThan(0);
+test.each(ALLOWED)("%s imports itself, and of the rest of the project no more than %j", (place, others) => {
+  const strays = inLib(place).filter(({ to }) => ![place, ...others].some((allowed) => to.startsWith(allowed)));
+
+  expect(importsOf(place).length).toBeGreaterThan(0);
   expect(strays).toEqual([]);
-});
-
-test("the model imports nothing but itself", () => {
-  expect(importsOf("lib/model/").filter(({ to }) => !to.startsWith("lib/model/"))).toEqual([]);
 });
 
 test("a room imports the model, itself, and of other rooms no more than their ports", () => {
@@ -44,12 +53,6 @@ test("a room imports the model, itself, and of other rooms no more than their po
 
   expect(rooms.length).toBeGreaterThan(0);
   expect(strays).toEqual([]);
-});
-
-test("http imports the model, access and itself", () => {
-  const allowed = ["lib/model/", "lib/access/", "lib/http/"];
-
-  expect(inLib("lib/http/").filter(({ to }) => !allowed.some((place) => to.startsWith(place)))).toEqual([]);
 });
 
 test("an adapter imports the model, the ports of rooms, and nothing of other adapters", () => {
@@ -84,18 +87,12 @@ test.each([
   ["lib/adapters/scheduler/", ["@aws-sdk/client-scheduler"]],
   ["lib/adapters/secrets/", ["@aws-sdk/client-kms"]],
   ["lib/adapters/postgres/", ["pg"]],
-  ["lib/adapters/salesforce/", ["jsforce"]],
+  ["lib/adapters/salesforce/write/write-records.ts", ["jsforce"]], // which speaks SOAP and nothing else
 ])("of what is deployed, only %s imports %j", (adapter, packages) => {
   const importers = deployed().filter(({ to }) => packages.includes(to));
 
   expect(importers.length).toBeGreaterThan(0);
   expect(importers.filter(({ from }) => !from.startsWith(adapter))).toEqual([]);
-});
-
-test("jsforce speaks SOAP and nothing else, so that one file imports it", () => {
-  const importers = deployed().filter(({ to }) => to === "jsforce");
-
-  expect([...new Set(importers.map(({ from }) => from))]).toEqual(["lib/adapters/salesforce/write/write-records.ts"]);
 });
 
 test("of what is deployed, only two files make requests of their own: the guarded fetch, and the webhook client's POST", () => {
@@ -142,14 +139,6 @@ test("the deployment reads the route table, the API's description with its codes
   expect(strays).toEqual([]);
 });
 
-test("the command line and the console are clients: of lib they import nothing else but words", () => {
-  const shared = ["package.json", "lib/model/nearest.ts", "lib/model/workspace/audit-actions.ts"];
-  for (const client of ["lib/cli/", "lib/console/"]) {
-    expect(inLib(client).length).toBeGreaterThan(0);
-    expect(inLib(client).filter(({ to }) => !to.startsWith(client) && !shared.includes(to))).toEqual([]);
-  }
-});
-
 test("the local parts are imported by bin and tests alone, and import the deployment and its names alone", () => {
   const importers = IMPORTS.filter(({ from, to }) => to.startsWith("lib/local/") && !from.startsWith("lib/local/"));
   const allowed = ["lib/local/", "lib/infra/", "lib/model/resources.ts"];
@@ -167,15 +156,6 @@ test("the local parts are imported by bin and tests alone, and import the deploy
   expect(importers.filter(({ from }) => !starters.includes(from) && !from.startsWith("test/"))).toEqual([]);
   expect(strays).toEqual([]);
 });
-
-test.each(Object.entries(WORKSPACES))(
-  "the workspace %s imports itself, and of the rest these files alone: %j",
-  (folder, shared) => {
-    const outside = inLib(`${folder}/`).filter(({ to }) => !to.startsWith(`${folder}/`));
-
-    expect([...new Set(outside.map(({ to }) => to))].sort()).toEqual(shared.map((name) => `lib/local/${name}.ts`));
-  },
-);
 
 test.each(Object.keys(WORKSPACES))("the workspace %s depends on exactly the packages that it imports", (folder) => {
   const { dependencies = {} } = manifestIn(folder);
@@ -247,7 +227,6 @@ function inLib(folder = "lib/"): Import[] {
   return importsOf(folder).filter(({ isPackage }) => !isPackage);
 }
 
-/** Imports of what becomes part of a bundle. */
 /** These files and all that they load. */
 function reachedFrom(files: readonly string[]): ReadonlySet<string> {
   const reached = new Set(files);
@@ -258,6 +237,7 @@ function reachedFrom(files: readonly string[]): ReadonlySet<string> {
   return reached;
 }
 
+/** Imports of what becomes part of a bundle. */
 function deployed(): Import[] {
   return IMPORTS.filter(
     ({ from }) => /^(functions|lib)\//.test(from) && !/^lib\/(local|infra|cli|console|docs)\//.test(from),

@@ -6,7 +6,7 @@ import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connecte
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 /*
- * The forms of exports that teams have published, 2015 to 2020: their keys, their order and their kinds of names are as
+ * The forms of exports that teams have published, 2016 to 2020: their keys, their order and their kinds of names are as
  * they were, their objects are shorter.
  */
 
@@ -45,19 +45,6 @@ const features = { disable_bulk_writes: false, poll_db_no_merge: true, poll_exte
 
 /** The mappings of an export, what it says of its connection, and the warnings of its plan: paths and what they say. */
 const EXPORTS: Readonly<Record<string, readonly [mappings: object[], connection: object, warnings: object]>> = {
-  "2015, without indexes and with system fields": [
-    [
-      {
-        object_name: "Contact",
-        config: {
-          ...{ sf_max_daily_api_calls: 3000, access: "read_write", sf_polling_seconds: 600 },
-          fields: { ...own, LastName: {}, LastModifiedDate: {}, MailingLatitude: {} },
-        },
-      },
-    ],
-    connection,
-    {},
-  ],
   "2016, parents by external id and a unique index, but no upsert field": [
     [
       {

@@ -1,19 +1,10 @@
-import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import {
-  counters,
-  database,
-  eventWakeUps,
-  importPlans,
-  mappings,
-  queue,
-} from "../../functions/services/composition.ts";
+import { counters, eventWakeUps, importPlans, mappings, queue } from "../../functions/services/composition.ts";
 import type { ImportPlan } from "../../lib/config/ports.ts";
 import { rollForward } from "../../lib/config/roll-forward.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { askingIn } from "../support/clients/ask.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
@@ -60,16 +51,6 @@ function planOf(name: string, changes: ImportPlan["changes"]) {
   return { plan, entry: { ...common, id: `aud_${name}` } };
 }
 
-/** An import that deactivates every mapping, committed and left after so many batches. */
-async function breakOffDeactivation(name: string, after: number): Promise<void> {
-  const { generation, mappings: listed } = await mappings().list(workspace.id);
-  const changes = listed.map((before) => ({ before, after: { ...before, active: false, configVersion: 2 } }));
-  const { plan, entry } = planOf(name, changes);
-  await importPlans().commit(plan, generation, entry);
-  let batches = 0;
-  expect(await rollForward(needs(), workspace.id, () => batches++ < after)).toBe(false);
-}
-
 test("readers see a committed import before any of it is carried out, and the same after", async () => {
   const plans = importPlans();
   const { generation } = await mappings().list(workspace.id);
@@ -92,27 +73,14 @@ test("readers see a committed import before any of it is carried out, and the sa
   expect((await auditOf(workspace)).entries.filter(({ action }) => action === "mapping.updated")).toHaveLength(1);
 });
 
-longTest("an import that stayed open until its plan was gone blocks no other: it is ended", async () => {
-  await importing(things(60));
-  await breakOffDeactivation("lost", 1);
-  const { client, table } = database();
-  const chunk = { pk: workspace.id, sk: "plan#imp_lost#0000" };
-  await client.send(new DeleteCommand({ TableName: table("mappings"), Key: chunk }));
-
-  const meanwhile = (await mappings().list(workspace.id)).mappings.filter(({ active }) => !active);
-  const answer = await importing(things(60));
-
-  expect(meanwhile.length).toBeGreaterThan(0);
-  expect(answer.json?.data).toEqual({ created: 0, updated: 0, skipped: 30 });
-  const after = await mappings().list(workspace.id);
-  expect(after.mappings.filter(({ active }) => !active)).toEqual(meanwhile);
-  const { entries } = await auditOf(workspace);
-  expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(meanwhile.length);
-});
-
 test("what a dead process left of an import, the next one ends before it begins", async () => {
   await importing(things(60));
-  await breakOffDeactivation("dead", 2);
+  const { generation, mappings: listed } = await mappings().list(workspace.id);
+  const changes = listed.map((before) => ({ before, after: { ...before, active: false, configVersion: 2 } }));
+  const { plan, entry } = planOf("dead", changes);
+  await importPlans().commit(plan, generation, entry);
+  let batches = 0;
+  expect(await rollForward(needs(), workspace.id, () => batches++ < 2)).toBe(false);
 
   const answer = await importing(things(60));
 
@@ -120,17 +88,6 @@ test("what a dead process left of an import, the next one ends before it begins"
   expect((await mappings().list(workspace.id)).mappings.every(({ active }) => !active)).toBe(true);
   const { entries } = await auditOf(workspace);
   expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(30);
-});
-
-longTest("of two at once, both happen, one after the other", async () => {
-  const answers = await Promise.all([importing(things(60)), importing(things(60))]);
-
-  expect(answers.map(({ json }) => json?.data)).toEqual(
-    expect.arrayContaining([
-      { created: 30, updated: 0, skipped: 0 },
-      { created: 0, updated: 0, skipped: 30 },
-    ]),
-  );
 });
 
 const auditOf = ({ id }: TestWorkspace) =>

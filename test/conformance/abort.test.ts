@@ -12,10 +12,11 @@ const BATCH = 200;
 
 test("an abort ends a running cycle within one batch and gives back what was not sent", async () => {
   // Else the push of a slow machine gives its changes back on its own, because the next pull is due.
-  await pollHourly();
+  const config = { sf_polling_seconds: 3600, fields: { LastName: {}, Email: {} } };
+  await world.data("POST", "/config/import", { body: { version: 1, mappings: [{ object_name: "Contact", config }] } });
   await noteSteps();
-  const atSecondBatch = await gate({ nth: 2 });
-  const atThirdBatch = await gate({ nth: 2 }); // of those that pass the first gate
+  const atSecondBatch = await gate();
+  const atThirdBatch = await gate(); // of those that pass the first gate
   await world.sql(
     "INSERT INTO salesforce.contact (lastname, email) SELECT 'C' || n, n || '@example.com' FROM generate_series(1, $1::int) AS n",
     [ROWS],
@@ -40,15 +41,10 @@ test("an abort ends a running cycle within one batch and gives back what was not
   expect(await steps("PENDING", "NEW")).toHaveLength(ROWS - 2 * BATCH);
 });
 
-async function pollHourly(): Promise<void> {
-  const config = { sf_polling_seconds: 3600, fields: { LastName: {}, Email: {} } };
-  await world.data("POST", "/config/import", { body: { version: 1, mappings: [{ object_name: "Contact", config }] } });
-}
-
-/** Holds a call that creates contacts, until it is opened. */
-async function gate({ nth }: { readonly nth: number }) {
+/** Holds the second call that creates contacts, until it is opened. */
+async function gate() {
   const { org } = world.bridge;
-  const order = { kind: "gate", path: "^POST /services/Soap.* create$", object: "Contact", nth };
+  const order = { kind: "gate", path: "^POST /services/Soap.* create$", object: "Contact", nth: 2 };
   const { id } = (await org.control("POST", "/faults", order)) as { readonly id: number };
   return {
     reached: () => org.control("GET", `/gates/${id}`),

@@ -6,24 +6,16 @@ import { RunningInstance } from "../support/processes/instance.ts";
 import { PROJECT, type ShellBlock } from "./blocks.ts";
 
 /** How commands are typed. */
-export interface Typing {
+interface Typing {
   /** What the page's placeholders are here. */
   readonly placeholders?: Readonly<Record<string, string>>;
   /** What is answered where a command asks, in order: the end of the question, and the answer. */
   readonly answers?: readonly (readonly [RegExp, string])[];
-  /** Variables of the environment beside the usual ones. */
-  readonly environment?: Readonly<Record<string, string>>;
-}
-
-/** Part of a block: its next lines; without a number all that are left. */
-interface Part extends Typing {
+  /** So many of the block's next lines; without a number all that are left. */
   readonly lines?: number;
-  /** How it may end, where it is not the end of the block. */
+  /** How they may end, where it is not the end of the block. */
   readonly exits?: readonly number[];
 }
-
-/** Programs that `stub.ts` may replace. */
-type Stub = "heroku" | "npm" | "psql" | "sf";
 
 /** A program that shows its child a terminal, and passes on what is typed. */
 const TERMINAL = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
@@ -37,8 +29,8 @@ export class Reader {
   readonly #root = fs.mkdtempSync(join(tmpdir(), "bridge-reader-"));
   readonly #calls = join(this.#root, "calls");
   readonly #running: ChildProcess[] = [];
-  #instance = new RunningInstance({ live: true });
-  #environment: Readonly<Record<string, string>>;
+  readonly #environment: Readonly<Record<string, string>>;
+  instance = new RunningInstance({ live: true });
   #block: ShellBlock | null = null;
   #left: readonly string[] = [];
 
@@ -46,7 +38,7 @@ export class Reader {
     this.folder = join(this.#root, "bridge");
     for (const name of ["bin", "home"]) fs.mkdirSync(join(this.#root, name));
     cloneTo(this.folder);
-    fs.symlinkSync(this.#instance.dataDir, join(this.folder, ".bridge"));
+    fs.symlinkSync(this.instance.dataDir, join(this.folder, ".bridge"));
     const ours = Object.entries(process.env).filter(
       ([name]) => !/^(VITEST|BRIDGE_|WHOLE_GRID|TEST|NODE_ENV)/.test(name),
     );
@@ -63,12 +55,8 @@ export class Reader {
   /** One whose instance has just begun, with its demo. */
   static async begin(): Promise<Reader> {
     const reader = new Reader();
-    await reader.#instance.start();
+    await reader.instance.start();
     return reader;
-  }
-
-  get instance(): RunningInstance {
-    return this.#instance;
   }
 
   /** Starts the instance again over its data, once `meanwhile` is done. */
@@ -76,18 +64,17 @@ export class Reader {
     options: { readonly environment?: Readonly<Record<string, string>>; readonly flags?: readonly string[] },
     meanwhile: (dataDir: string) => void = () => undefined,
   ): Promise<void> {
-    const { dataDir } = this.#instance;
-    await this.#instance.stop();
+    const { dataDir } = this.instance;
+    await this.instance.stop();
     meanwhile(dataDir);
-    this.#instance = new RunningInstance({ live: true, dataDir, ...options });
-    await this.#instance.start();
+    this.instance = new RunningInstance({ live: true, dataDir, ...options });
+    await this.instance.start();
   }
 
-  /** Replaces a program for all that is typed from now on. */
-  stub(program: Stub, environment: Readonly<Record<string, string>> = {}): void {
+  /** Replaces a program, as `stub.ts` does it, for all that is typed from now on. */
+  stub(program: "heroku" | "npm" | "psql" | "sf"): void {
     const script = `#!/bin/sh\nexec '${process.execPath}' '${join(import.meta.dirname, "stub.ts")}' ${program} "$@"\n`;
     fs.writeFileSync(join(this.#root, "bin", program), script, { mode: 0o755 });
-    this.#environment = { ...this.#environment, ...environment };
   }
 
   /** What the block called replaced programs with. */
@@ -103,14 +90,14 @@ export class Reader {
   }
 
   /** Types the next lines of the block, and gives what they say. */
-  async types(part: Part = {}): Promise<string> {
-    const commands = this.#next(part);
-    return this.run(commands, part, part.exits ?? (this.#left.length === 0 ? this.#block?.exits : [0]));
+  async types(typing: Typing = {}): Promise<string> {
+    const commands = this.#next(typing);
+    return this.run(commands, { exits: (this.#left.length === 0 && this.#block?.exits) || [0], ...typing });
   }
 
   /** Types the next lines of the block, which run until the reader is done, and waits until they say that they are ready. */
-  async starts(ready: RegExp, part: Part = {}): Promise<string> {
-    return this.runs(ready, this.#next(part), part);
+  async starts(ready: RegExp, typing: Typing = {}): Promise<string> {
+    return this.runs(ready, this.#next(typing));
   }
 
   /** Types the whole block again, with other words in the place of some of its own. */
@@ -123,17 +110,17 @@ export class Reader {
     if (this.#left.length > 0) throw new Error(`was not typed to its end: ${this.#left.join("\n")}`);
   }
 
-  #next({ lines, placeholders = {} }: Part): string {
+  #next({ lines, placeholders = {} }: Typing): string {
     const commands = this.#left.slice(0, lines ?? this.#left.length).join("\n");
     this.#left = this.#left.slice(lines ?? this.#left.length);
     return filledIn(commands, placeholders);
   }
 
   /** Types commands that are on no page; throws where they end otherwise. The first that fails ends them. */
-  async run(commands: string, typing: Typing = {}, exits: readonly number[] = [0]): Promise<string> {
-    let unasked = typing.answers ?? [];
+  async run(commands: string, { answers = [], exits = [0] }: Typing = {}): Promise<string> {
+    let unasked = answers;
     let [said, answered] = ["", 0];
-    const child = this.#spawn(commands, typing, (words, { stdin }) => {
+    const child = this.#spawn(commands, answers.length > 0, (words, { stdin }) => {
       said += words;
       const [next] = unasked;
       if (!next?.[0].test(said.slice(answered))) return;
@@ -151,10 +138,10 @@ export class Reader {
   }
 
   /** The same for commands that run until the reader is done. */
-  async runs(ready: RegExp, commands: string, typing: Typing = {}): Promise<string> {
+  async runs(ready: RegExp, commands: string): Promise<string> {
     let said = "";
     return new Promise<string>((resolve, reject) => {
-      const child = this.#spawn(commands, typing, (words) => {
+      const child = this.#spawn(commands, false, (words) => {
         said += words;
         if (ready.test(said)) resolve(said);
       });
@@ -164,18 +151,14 @@ export class Reader {
     });
   }
 
-  #spawn(
-    commands: string,
-    { environment, answers = [] }: Typing,
-    hear: (words: string, by: ChildProcess) => void,
-  ): ChildProcess {
+  #spawn(commands: string, isAsked: boolean, hear: (words: string, by: ChildProcess) => void): ChildProcess {
     const shell = ["bash", "-euo", "pipefail", "-c", commands];
-    const [program = "", ...args] = answers.length > 0 ? ["python3", "-c", TERMINAL, ...shell] : shell;
+    const [program = "", ...args] = isAsked ? ["python3", "-c", TERMINAL, ...shell] : shell;
     // A group of its own, so that what the commands start ends with them.
     const child = spawn(program, args, {
       cwd: this.folder,
-      env: { ...this.#environment, ...environment },
-      stdio: [answers.length > 0 ? "pipe" : "ignore", "pipe", "pipe"],
+      env: this.#environment,
+      stdio: [isAsked ? "pipe" : "ignore", "pipe", "pipe"],
       detached: true,
     });
     for (const stream of [child.stdout, child.stderr]) stream?.on("data", (data) => hear(String(data), child));
@@ -186,7 +169,7 @@ export class Reader {
   async end(): Promise<void> {
     for (const { pid, exitCode, signalCode } of this.#running)
       if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, "SIGTERM");
-    await this.#instance.destroy();
+    await this.instance.destroy();
     fs.rmSync(this.#root, { recursive: true, force: true, maxRetries: 5 });
   }
 }

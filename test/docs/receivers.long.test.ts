@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { begin, newDelivery } from "../../lib/model/delivery/delivery.ts";
 import { newSecret, signedRequest } from "../../lib/webhooks/sign.ts";
 
@@ -21,60 +22,44 @@ const RECEIVERS = {
 /** What this machine has not got, as `npm run test:long -- --without java` says. */
 const without = (process.env["WITHOUT"] ?? "").split(",");
 
-describe.each(Object.entries(RECEIVERS).filter(([language]) => !without.includes(language)))(
-  "the receiver in %s",
-  (_, [program, ...args]) => {
-    const secret = newSecret();
-    let inbox: string;
-    let receiver: ChildProcess;
-    let url: string;
+const there = Object.entries(RECEIVERS).filter(([language]) => !without.includes(language));
 
-    beforeEach(async () => {
-      inbox = mkdtempSync(join(tmpdir(), "bridge-inbox-"));
-      const environment = { ...process.env, WEBHOOK_SECRETS: `${newSecret()} ${secret}`, INBOX: inbox, PORT: "0" };
-      // A group of its own: `go run` starts what it compiled as a child.
-      receiver = spawn(program, args, {
-        cwd: FOLDER,
-        env: environment,
-        stdio: ["ignore", "pipe", "inherit"],
-        detached: true,
-      });
-      for await (const line of createInterface({ input: receiver.stdout ?? process.stdin })) {
-        url = `http://127.0.0.1:${/listening on (\d+)/.exec(line)?.[1]}/hooks`;
-        break;
-      }
-    }, 120_000);
-    afterEach(() => {
+test.each(there)(
+  "the receiver in %s keeps a signed event once, however often it comes, and nothing else",
+  async (_, [program, ...args]) => {
+    const secret = newSecret();
+    const inbox = mkdtempSync(join(tmpdir(), "bridge-inbox-"));
+    const env = { ...process.env, WEBHOOK_SECRETS: `${newSecret()} ${secret}`, INBOX: inbox, PORT: "0" };
+    // A group of its own: `go run` starts what it compiled as a child.
+    const receiver = spawn(program, args, { cwd: FOLDER, env, stdio: ["ignore", "pipe", "inherit"], detached: true });
+    onTestFinished(() => {
       if (receiver.pid !== undefined) process.kill(-receiver.pid, "SIGKILL");
       rmSync(inbox, { recursive: true, force: true });
     });
-
-    const post = async (body: string, headers: Readonly<Record<string, string>>) => {
-      const { "content-length": _length, ...rest } = headers;
-      const response = await fetch(url, { method: "POST", body, headers: rest });
+    const [said] = await once(createInterface({ input: receiver.stdout }), "line");
+    const url = `http://127.0.0.1:${/listening on (\d+)/.exec(String(said))?.[1]}/hooks`;
+    const post = async (body: string, { "content-length": _length, ...headers }: Readonly<Record<string, string>>) => {
+      const response = await fetch(url, { method: "POST", body, headers });
       return `${response.status} ${(await response.text()).trim()}`;
     };
+    const body = JSON.stringify({ id: "evt_1", event: "record.failed", data: { error: 'Ärger, "quoted", 🚫' } });
+    const { headers } = deliveryOf(body, secret, new Date());
+    const old = deliveryOf(body, secret, new Date(Date.now() - 301_000)).headers;
+    const escaping: Record<string, string> = { ...headers, "webhook-id": "../evt_2" };
+    const signed = createHmac("sha256", Buffer.from(secret.slice(6), "base64"));
+    escaping["webhook-signature"] =
+      `v1,${signed.update(`../evt_2.${headers["webhook-timestamp"]}.${body}`).digest("base64")}`;
 
-    test("keeps a signed event once, however often it comes, and nothing else", async () => {
-      const body = JSON.stringify({ id: "evt_1", event: "record.failed", data: { error: 'Ärger, "quoted", 🚫' } });
-      const { headers } = deliveryOf(body, secret, new Date());
-      const old = deliveryOf(body, secret, new Date(Date.now() - 301_000)).headers;
-      const escaping: Record<string, string> = { ...headers, "webhook-id": "../evt_2" };
-      const signed = createHmac("sha256", Buffer.from(secret.slice(6), "base64"));
-      escaping["webhook-signature"] =
-        `v1,${signed.update(`../evt_2.${headers["webhook-timestamp"]}.${body}`).digest("base64")}`;
+    expect(await post(`${body} `, headers)).toBe("401 bad signature");
+    expect(await post(body, { ...headers, "webhook-signature": "v1,AAAA" })).toBe("401 bad signature");
+    expect(await post(body, deliveryOf(body, newSecret(), new Date()).headers)).toBe("401 bad signature");
+    expect(await post(body, old)).toBe("401 bad signature");
+    expect(await post(body, escaping)).toBe("401 bad signature");
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(body, headers)));
 
-      expect(await post(`${body} `, headers)).toBe("401 bad signature");
-      expect(await post(body, { ...headers, "webhook-signature": "v1,AAAA" })).toBe("401 bad signature");
-      expect(await post(body, deliveryOf(body, newSecret(), new Date()).headers)).toBe("401 bad signature");
-      expect(await post(body, old)).toBe("401 bad signature");
-      expect(await post(body, escaping)).toBe("401 bad signature");
-      const answers = await Promise.all(Array.from({ length: 8 }, () => post(body, headers)));
-
-      expect(answers.toSorted()).toEqual(["200 kept", ...Array<string>(7).fill("200 known")]);
-      expect(readdirSync(inbox)).toEqual(["evt_1.json"]);
-      expect(readFileSync(join(inbox, "evt_1.json"), "utf8")).toBe(body);
-    });
+    expect(answers.toSorted()).toEqual(["200 kept", ...Array<string>(7).fill("200 known")]);
+    expect(readdirSync(inbox)).toEqual(["evt_1.json"]);
+    expect(readFileSync(join(inbox, "evt_1.json"), "utf8")).toBe(body);
   },
 );
 

@@ -23,18 +23,13 @@ afterAll(() => cloud.close());
 const list = (request: Request = {}) => call(handler, "list-mappings", { path: { workspace_id: own.id }, ...request });
 
 describe("tokens that are accepted (contract 5, 7)", () => {
-  test("the workspace's own token", async () => {
-    const answer = await list({ token: own.token });
-
-    expect(answer.status).toBe(200);
-    expect(answer.json).toEqual({ success: true, data: [] });
-    expect(answer.headers["X-Request-Id"]).toMatch(/^req_/);
-  });
-
-  test("no request with two of them: a proxy may have judged the other one", async () => {
+  test("the workspace's own, but no request with two of them: a proxy may have judged the other one", async () => {
     const both = [`Bearer ${other.token}`, `Bearer ${own.token}`];
     const answer = await list({ token: own.token, multiValueHeaders: { authorization: both } });
+    const single = await list({ token: own.token });
 
+    expect([single.status, single.json]).toEqual([200, { success: true, data: [] }]);
+    expect(single.headers["X-Request-Id"]).toMatch(/^req_/);
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({ success: false, error: { code: "VALIDATION_ERROR" } });
     expect(answer.text).toContain("the header authorization was sent more than once");

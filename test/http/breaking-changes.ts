@@ -1,103 +1,69 @@
-import type { JsonSchema, OpenApi, Operation } from "../../lib/http/openapi/open-api.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { JsonSchema, OpenApi } from "../../lib/http/openapi/open-api.ts";
+
+/** The API as it was released, with which a check that gets lost does not take its own case along. */
+export const RELEASED = JSON.parse(readFileSync(join(import.meta.dirname, "released-openapi.json"), "utf8")) as OpenApi;
 
 /**
  * What a client of the released API would trip over in the next one, in sentences: operations, parameters and answers
  * that are gone, requests that ask for more, answers that promise less. Additions break no client.
  */
-export function breakingChanges(released: OpenApi, next: OpenApi): readonly string[] {
-  return Object.entries(released.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, before]) => {
+export function breakingChanges(next: OpenApi, released = RELEASED): readonly string[] {
+  const changes: string[] = [];
+  const compare = (place: string, before: JsonSchema, after: JsonSchema, isAsked: boolean): void => {
+    const [was, is] = [resolve(before, released), resolve(after, next)];
+    if (String(was["type"]) !== String(is["type"])) changes.push(`${place} is ${is["type"]} instead of ${was["type"]}`);
+    const words = listOf(is, "enum");
+    const lost = isAsked && words.length > 0 ? listOf(was, "enum").filter((word) => !words.includes(word)) : [];
+    const [needed, needs, parts] = [listOf(was, "required"), listOf(is, "required"), partsOf(is)];
+    const more = isAsked ? needs.filter((name) => !needed.includes(name)) : [];
+    const less = isAsked ? [] : needed.filter((name) => name in parts && !needs.includes(name));
+    changes.push(
+      ...lost.map((word) => `${place} no longer takes ${word}`),
+      ...more.map((name) => `${place}.${name} is asked for now`),
+      ...less.map((name) => `${place}.${name} may be missing now`),
+    );
+    for (const [name, part] of Object.entries(partsOf(was))) {
+      const same = parts[name];
+      if (same) compare(`${place}.${name}`, part, same, isAsked);
+      else changes.push(`${place}.${name} is gone`);
+    }
+    if (was["items"]) compare(`${place}[]`, was["items"] as JsonSchema, (is["items"] ?? {}) as JsonSchema, isAsked);
+  };
+
+  for (const [path, methods] of Object.entries(released.paths)) {
+    for (const [method, before] of Object.entries(methods)) {
       const after = next.paths[path]?.[method];
       const name = `${method.toUpperCase()} ${path}`;
-      if (!after) return [`${name} is gone`];
-      return [
-        ...parametersThatBreak(before, after).map((what) => `${name}: ${what}`),
-        ...compare("the body", bodyOf(before), bodyOf(after), "asked", [released, next]).map(
-          (what) => `${name}: ${what}`,
-        ),
-        ...compare("the answer", answerOf(before), answerOf(after), "answered", [released, next]).map(
-          (what) => `${name}: ${what}`,
-        ),
-      ];
-    }),
-  );
+      if (!after) {
+        changes.push(`${name} is gone`);
+        continue;
+      }
+      const isIn = (parameters: typeof after.parameters, wanted: string) =>
+        parameters.some((parameter) => parameter.name === wanted);
+      const gone = before.parameters.filter((one) => !isIn(after.parameters, one.name));
+      const asked = after.parameters.filter((one) => one.required && !isIn(before.parameters, one.name));
+      changes.push(...gone.map((one) => `${name}: parameter ${one.name} is gone`));
+      changes.push(...asked.map((one) => `${name}: parameter ${one.name} is asked for now`));
+      compare(`${name}: the body`, schemaOf(before.requestBody), schemaOf(after.requestBody), true);
+      compare(`${name}: the answer`, schemaOf(before.responses["200"]), schemaOf(after.responses["200"]), false);
+    }
+  }
+  return changes;
 }
 
-function parametersThatBreak(before: Operation, after: Operation): readonly string[] {
-  const known = new Set(before.parameters.map(({ name }) => name));
-  const kept = new Set(after.parameters.map(({ name }) => name));
-  return [
-    ...[...known].filter((name) => !kept.has(name)).map((name) => `parameter ${name} is gone`),
-    ...after.parameters
-      .filter(({ name, required }) => required && !known.has(name))
-      .map(({ name }) => `parameter ${name} is asked for now`),
-  ];
-}
-
-function bodyOf({ requestBody }: Operation): JsonSchema {
-  return requestBody?.content["application/json"]?.schema ?? {};
-}
-
-function answerOf({ responses }: Operation): JsonSchema {
-  const { content } = (responses["200"] ?? {}) as { content?: Record<string, { schema: JsonSchema }> };
+/** The schema of a body or an answer in JSON; without one, that of anything. */
+export function schemaOf(part: unknown): JsonSchema {
+  const { content } = (part ?? {}) as { content?: Readonly<Record<string, { readonly schema: JsonSchema }>> };
   return content?.["application/json"]?.schema ?? {};
 }
 
-type Documents = readonly [OpenApi, OpenApi];
-
-/** `asked`: what a client sends; `answered`: what it reads. */
-function compare(
-  place: string,
-  before: JsonSchema,
-  after: JsonSchema,
-  kind: "asked" | "answered",
-  documents: Documents,
-): readonly string[] {
-  const [was, is] = [resolve(before, documents[0]), resolve(after, documents[1])];
-  if (String(was["type"]) !== String(is["type"])) return [`${place} is ${is["type"]} instead of ${was["type"]}`];
-  return [
-    ...wordsThatBreak(place, was, is, kind),
-    ...propertiesThatBreak(place, was, is, kind, documents),
-    ...(was["type"] === "array"
-      ? compare(`${place}[]`, (was["items"] ?? {}) as JsonSchema, (is["items"] ?? {}) as JsonSchema, kind, documents)
-      : []),
-  ];
-}
-
-function wordsThatBreak(place: string, was: JsonSchema, is: JsonSchema, kind: "asked" | "answered"): readonly string[] {
-  const [before, after] = [was["enum"], is["enum"]];
-  if (kind !== "asked" || !Array.isArray(before) || !Array.isArray(after)) return [];
-  return before.filter((word) => !after.includes(word)).map((word) => `${place} no longer takes ${word}`);
-}
-
-function propertiesThatBreak(
-  place: string,
-  was: JsonSchema,
-  is: JsonSchema,
-  kind: "asked" | "answered",
-  documents: Documents,
-): readonly string[] {
-  const [before, after] = [partsOf(was), partsOf(is)];
-  const [needed, needs] = [requiredOf(was), requiredOf(is)];
-  return [
-    ...Object.keys(before)
-      .filter((name) => !(name in after))
-      .map((name) => `${place}.${name} is gone`),
-    ...(kind === "asked"
-      ? needs.filter((name) => !needed.includes(name)).map((name) => `${place}.${name} is asked for now`)
-      : needed
-          .filter((name) => name in after && !needs.includes(name))
-          .map((name) => `${place}.${name} may be missing now`)),
-    ...Object.entries(before).flatMap(([name, schema]) =>
-      name in after ? compare(`${place}.${name}`, schema, after[name] ?? {}, kind, documents) : [],
-    ),
-  ];
-}
-
-const partsOf = (schema: JsonSchema) => (schema["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
-const requiredOf = (schema: JsonSchema) => (schema["required"] ?? []) as readonly string[];
-
-function resolve(schema: JsonSchema, { components }: OpenApi): JsonSchema {
+/** A schema, or the one that its reference names. */
+export function resolve(schema: JsonSchema, { components }: OpenApi): JsonSchema {
   const { $ref } = schema;
   return typeof $ref === "string" ? (components.schemas[$ref.split("/").at(-1) ?? ""] ?? {}) : schema;
 }
+
+export const partsOf = (schema: JsonSchema) => (schema["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
+const listOf = (schema: JsonSchema, list: "enum" | "required") => (schema[list] ?? []) as readonly string[];

@@ -17,7 +17,7 @@ import { herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
 import { createTestDatabase } from "../support/worlds/postgres.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { createTestWorkspace } from "../support/worlds/workspace.ts";
-import { aWorldForEachTest } from "../support/worlds/worlds.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 import { exampleOf } from "./example-of.ts";
 
 /** `BRIDGE_EXAMPLES=write vitest run test/http/examples.test.ts` writes them again; `npm run openapi` puts them into the document. */
@@ -59,6 +59,10 @@ test.runIf(isWholeGrid || WRITES)(
       found[route] ??= { ...body, response: normalise(answer.json) };
       return answer.json?.data as Data;
     };
+    /** Asks what needs no more than the path. */
+    const askEach = async (routes: readonly RouteName[], path: Request["path"] = {}) => {
+      for (const route of routes) await ask(route, { path });
+    };
     const runCycles = async () => {
       for (const message of (await cloud.take("cycles")) as CycleMessage[]) {
         await handleCycleMessage(world.services, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
@@ -66,8 +70,7 @@ test.runIf(isWholeGrid || WRITES)(
     };
 
     await ask("rename-workspace", { body: { name: "Acme" } });
-    await ask("read-workspace");
-    await ask("read-own-token");
+    await askEach(["read-workspace", "read-own-token"]);
     const made = await ask<{ id: string }>("create-token", {
       body: { name: "monitor", owner: "ada@example.com", scopes: ["read"], valid_days: 90 },
     });
@@ -82,22 +85,13 @@ test.runIf(isWholeGrid || WRITES)(
     await ask("read-connections");
     await ask("change-retention", { body: { log_days: 31, log_autovacuum: { vacuum_scale_factor: 0.02 } } });
     await ask("change-budget", { body: { calls_share: 0.8, most_calls: null } });
-    await ask("test-postgres");
-    await ask("test-salesforce");
-    await ask("list-objects");
+    await askEach(["test-postgres", "test-salesforce", "list-objects"]);
     await ask("read-object", { path: { object_name: "Contact" } });
 
     const fields = ["Email", "External_Id__c", "LastName"];
-    await ask("create-mapping", {
-      body: {
-        sf_object: "Contact",
-        fields,
-        upsert_field: "External_Id__c",
-        sync_direction: "bidirectional",
-      },
-    });
-    const [contact] = await world.map({ object: "Contact", fields, upsertField: "External_Id__c" });
-    if (!contact) throw new Error("there is no mapping");
+    const asked = { fields, upsert_field: "External_Id__c", sync_direction: "bidirectional" };
+    await ask("create-mapping", { body: { sf_object: "Contact", ...asked } });
+    const contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c" });
     const path = { mapping_id: contact.id };
     await world.cycle(contact);
     await world.sql(
@@ -106,10 +100,8 @@ test.runIf(isWholeGrid || WRITES)(
     await ask("abort-poll", { path });
     await ask("nudge", { query: { table: "contact" } });
     process.env["BASE_URL"] = "https://bridge.example.com";
-    await ask("make-doorbell");
+    await askEach(["make-doorbell", "read-doorbell", "remove-doorbell"]);
     delete process.env["BASE_URL"];
-    await ask("read-doorbell");
-    await ask("remove-doorbell");
     await cloud.take("cycles");
     await ask("poll-now", { path });
     await runCycles();
@@ -120,11 +112,7 @@ test.runIf(isWholeGrid || WRITES)(
     // Transactions of other tests on the same server end soon.
     do delete found["list-changes"];
     while ((await ask<{ waiting: boolean }>("list-changes", { query: { limit: "2" } })).waiting);
-    await ask("list-mappings");
-    await ask("list-mapping-states");
-    await ask("read-mapping", { path });
-    await ask("read-health");
-    await ask("read-budget");
+    await askEach(["list-mappings", "list-mapping-states", "read-mapping", "read-health", "read-budget"], path);
     await ask("read-throughput", { query: { minutes: "60" } });
     const again = await askApi("poll-now", { token, path: { workspace_id: world.workspaceId, ...path } });
     await runCycles();
@@ -135,8 +123,7 @@ test.runIf(isWholeGrid || WRITES)(
     await ask("retry-rows", { body: { table: "contact" } });
     await world.cycle(contact);
     await ask("dismiss-rows", { body: { fingerprint: kind?.fingerprint } });
-    await ask("list-inbound-errors");
-    await ask("retry-inbound", { path });
+    await askEach(["list-inbound-errors", "retry-inbound"], path);
 
     const [ada] = await world.sql("SELECT sfid FROM salesforce.contact WHERE external_id__c = 'c-1'");
     await world.sql("UPDATE salesforce.contact SET email = 'ours@example.com' WHERE external_id__c = 'c-1'");
@@ -148,54 +135,37 @@ test.runIf(isWholeGrid || WRITES)(
     await world.sql("DELETE FROM salesforce.contact WHERE id = 1");
     await ask("restore-row", { path: { table: "contact", key: "1" } });
     await ask("write-row", { path: { table: "contact", key: "1" }, body: { values: { email: "ada@example.com" } } });
-    await ask("list-rows", { path });
-    await ask("list-proposals");
-    await ask("list-held-deletes", { path });
-    await ask("confirm-deletes", { path });
+    await askEach(["list-rows", "list-proposals", "list-held-deletes", "confirm-deletes"], path);
     await ask("reject-deletes", { path, body: {} });
-    await ask("push-existing", { path });
-    await ask("begin-restore");
+    await askEach(["push-existing", "begin-restore"], path);
     await world.cycle(contact);
     await ask("read-restore-plan");
     await ask("accept-restore", { path, body: { newer: "salesforce", only_here: "ours" } });
-    await ask("reload-mapping", { path });
-    await ask("compare-mapping", { path });
-    await ask("start-dry-run", { path });
-    await ask("read-dry-run", { path });
+    await askEach(["reload-mapping", "compare-mapping", "start-dry-run", "read-dry-run"], path);
     await ask("capture-mapping", { path, query: { dry_run: "true" }, body: { uncaptured: "mine" } });
 
     const document = await ask<{ version: number }>("export-config");
     await ask("import-config", { body: document, query: { dry_run: "true" } });
     await ask("save-baseline");
     await ask("update-mapping", { path, body: { sf_polling_seconds: 60 } });
-    await ask("read-drift");
-    await ask("deactivate-mapping", { path });
-    await ask("activate-mapping", { path });
-    await ask("delete-mapping", { path });
-    await ask("restore-mapping", { path });
+    const switches = ["deactivate-mapping", "activate-mapping", "delete-mapping", "restore-mapping"] as const;
+    await askEach(["read-drift", ...switches], path);
     await ask("switch-pause", { body: { paused: true, reason: "the org moves" } });
     await ask("switch-pause", { body: { paused: false } });
 
+    const subscribed = { events: ["sync.broken", "record.failed"], description: "on call" };
     const webhook = await ask<{ id: string }>("create-webhook", {
-      body: {
-        url: "https://hooks.example.com/bridge",
-        events: ["sync.broken", "record.failed"],
-        description: "on call",
-      },
+      body: { url: "https://hooks.example.com/bridge", ...subscribed },
     });
     const hook = { webhook_id: webhook.id };
-    await ask("list-webhooks");
-    await ask("read-webhook", { path: hook });
+    await askEach(["list-webhooks", "read-webhook"], hook);
     await ask("change-webhook", { path: hook, body: { active: false } });
     await ask("change-webhook", { path: hook, body: { active: true } });
     await ask("rotate-webhook-secret", { path: hook });
     await ask("replay-webhook", { path: hook, query: { since: "2026-01-31" } });
     const tried = await ask<{ delivery_id: string }>("test-webhook", { path: hook });
     const delivery = { ...hook, delivery_id: tried.delivery_id };
-    await ask("list-deliveries", { path: hook });
-    await ask("read-delivery", { path: delivery });
-    await ask("retry-delivery", { path: delivery });
-    await ask("delete-webhook", { path: hook });
+    await askEach(["list-deliveries", "read-delivery", "retry-delivery", "delete-webhook"], delivery);
     await ask("list-audit-log", { query: { limit: "2" } });
     await ask("change-postgres", { body: { max_connections: 5 } });
     await ask("set-postgres", { body: { url: world.databaseUrl }, query: { dry_run: "true" } });

@@ -128,7 +128,7 @@ test.each(FILTERS)("%s with %j lists what matches, all of it and nothing else", 
   expect(filtered.length).toBeLessThan(whole.length);
 });
 
-test("deliveries of a webhook are its own, filtered by status and event, page by page, and name the row that each is about", async () => {
+test("deliveries of a webhook are its own, filtered by status and event, page by page while others are created, and name the row that each is about", async () => {
   const body = { url: "https://hooks.example.com/", events: ["record.failed", "sync.broken"] };
   const make = async () => {
     const made = await askingIn(() => workspace)("create-webhook", { body });
@@ -141,26 +141,32 @@ test("deliveries of a webhook are its own, filtered by status and event, page by
       ...{ workspaceId: workspace.id, webhookId, id: newId("dlv"), eventId: newId("evt") },
       event: at % 3 === 0 ? "sync.broken" : "record.failed",
       body: JSON.stringify({ data: at % 3 === 0 ? { mapping_id: "map_contact", sf_object: "Contact" } : data }),
-      createdAt: new Date(now().getTime() + at),
+      createdAt: new Date(now().getTime() + Math.floor(at / 4)), // some in the same millisecond
     }),
     ...(at % 2 === 0 && { status: "failed" as const }),
   });
   const all = Array.from({ length: 60 }, (_, at) => delivery(at, webhookId));
   await deliveries().add([...all, delivery(1, other)]);
-  const wanted = all.filter(({ event, status }) => event === "record.failed" && status === "failed").reverse();
-  const list = (query: Query) => ask("list-deliveries", query, { webhook_id: webhookId });
+  const wanted = all.filter(({ event, status }) => event === "record.failed" && status === "failed");
   const filter = { event: "record.failed", status: "failed" };
+  const list = (query: Query) => ask("list-deliveries", query, { webhook_id: webhookId });
+  const idsOf = (answer: Awaited<ReturnType<typeof ask>>) =>
+    dataOf<readonly { id: string }[]>(answer).map(({ id }) => id);
 
+  const whole = await list({ ...filter, limit: "200" });
+  const ids = idsOf(whole);
   const first = await list({ ...filter, limit: "15", subjects: "true" });
-  const last = dataOf<readonly { id: string }[]>(first).at(-1)?.id ?? "";
-  const second = await list({ ...filter, limit: "15", before_id: last });
   const skipped = await list({ ...filter, limit: "2", offset: "18" });
+  await deliveries().add([delivery(400, webhookId)]);
+  const second = await list({ ...filter, limit: "15", before_id: ids[14] ?? "" });
+  const both = await list({ ...filter, limit: "1", before_id: ids[9] ?? "", offset: "2" });
 
   expect((await ask("list-deliveries", {}, { webhook_id: other })).json?.meta?.total).toBe(1);
-  const idsOf = (answer: typeof first) => dataOf<readonly { id: string }[]>(answer).map(({ id }) => id);
-  expect([...idsOf(first), ...idsOf(second)]).toEqual(wanted.map(({ id }) => id));
-  expect(idsOf(skipped)).toEqual(wanted.slice(18).map(({ id }) => id));
-  expect([first, second, skipped].map(({ json }) => json?.meta?.total)).toEqual([20, 20, 20]);
+  expect(ids.toSorted()).toEqual(wanted.map(({ id }) => id).toSorted());
+  expect([...idsOf(first), ...idsOf(second)]).toEqual(ids);
+  expect([...idsOf(skipped), ...idsOf(both)]).toEqual([ids[18], ids[19], ids[12]]);
+  expect([whole, first, skipped, second].map(({ json }) => json?.meta?.total)).toEqual([20, 20, 20, 21]);
+  expect((await list({ before_id: newId("dlv") })).json?.error?.details?.[0]?.path).toBe("before_id");
   expect(dataOf<readonly Listed[]>(first)[0]?.["subject"]).toEqual(data);
   expect(dataOf<readonly Listed[]>(second)[0]).not.toHaveProperty("subject");
   const [broken] = dataOf<readonly Listed[]>(await list({ event: "sync.broken", subjects: "true", limit: "1" }));

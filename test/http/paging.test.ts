@@ -1,9 +1,8 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { auditLog, deliveries, now } from "../../functions/services/composition.ts";
+import { auditLog, now } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { createTestClock } from "../../lib/local/clock.ts";
-import { newDelivery } from "../../lib/model/delivery/delivery.ts";
 import { newId } from "../../lib/model/id.ts";
 import { type Customer, createCustomer } from "../adapters/postgres/customer.ts";
 import { askingIn } from "../support/clients/ask.ts";
@@ -264,69 +263,28 @@ test("a cursor of a database that was replaced is refused with 410, and what is 
   }
 });
 
-test("the audit log is paged by before_id under each filter while entries are added, by one day or all", async () => {
+test("the audit log is paged by before_id while entries are added that match", async () => {
   const start = now().getTime();
-  const entryAt = (at: number, actor: string) =>
+  const entryAt = (at: number) =>
     auditLog().append({
-      ...{ id: newId("aud"), workspaceId: workspace.id, actor, action: "mapping.updated", resourceId: "map_1" },
-      ...{ detail: { at }, createdAt: new Date(start + at * 3_600_000) },
+      ...{ id: newId("aud"), workspaceId: workspace.id, actor: "ada@example.com", action: "mapping.updated" },
+      ...{ resourceId: "map_1", detail: {}, createdAt: new Date(start + at * 3_600_000) },
     });
-  const hours = [...Array(60).keys()];
-  for (const at of hours) await entryAt(at, at % 3 === 0 ? "ada@example.com" : "eva@example.com");
-  const paged = async (filter: Query) => {
-    const listed = new Map<string, number>();
-    const ids = await pagedIds<string>(
-      async (query) => {
-        const page = await ask("list-audit-log", { ...filter, ...query, limit: "7" });
-        for (const { id, detail } of dataOf<readonly { id: string; detail: { at: number } }[]>(page))
-          listed.set(id, detail.at);
-        return page;
-      },
-      () => entryAt(90, "ada@example.com"),
-    );
-    expect(listed.size).toBe(ids.length);
-    return ids.map((id) => listed.get(id) ?? 0).filter((at) => at < 60);
-  };
-  const [from, to] = [10, 34].map((at) => new Date(start + at * 3_600_000).toISOString());
-  const added = hours.toReversed();
+  for (let at = 0; at < 30; at += 1) await entryAt(at);
+  const filter = { actor: "ada@example.com", action: "mapping.updated", from: new Date(start).toISOString() };
+  const listed = dataOf<readonly { id: string }[]>(await ask("list-audit-log", filter));
 
-  expect(await paged({ action: "mapping.updated" })).toEqual(added);
-  expect(await paged({ actor: "ada@example.com" })).toEqual(added.filter((at) => at % 3 === 0));
-  const one = { actor: "eva@example.com", action: "mapping.updated", from: String(from), to: String(to) };
-  expect(await paged(one)).toEqual(added.filter((at) => at % 3 !== 0 && at >= 10 && at < 34));
+  const ids = await pagedIds<string>(
+    (query) => ask("list-audit-log", { ...filter, ...query, limit: "7" }),
+    () => entryAt(90),
+  );
+
+  expect(ids).toEqual(listed.map(({ id }) => id));
+  expect(ids).toHaveLength(30);
   for (const query of [{ before_id: "aud_1" }, { from: "yesterday" }, { to: "2026-13-01" }] as Query[]) {
     for (const format of ["json", "csv"]) {
       const answer = await ask("list-audit-log", { ...query, format });
       expect([answer.status, answer.json?.error?.details?.[0]?.path]).toEqual([400, Object.keys(query)[0]]);
     }
   }
-});
-
-test("deliveries are paged by before_id while others are created, some in the same millisecond", async () => {
-  const body = { url: "https://hooks.example.com/", events: ["record.failed"] };
-  const made = await askingIn(() => workspace)("create-webhook", { body });
-  const webhookId = dataOf<{ id: string }>(made).id;
-  const deliver = async (count: number, at: Date) =>
-    deliveries().add(
-      [...Array(count)].map((_, number) =>
-        newDelivery({
-          ...{ id: newId("dlv"), workspaceId: workspace.id, webhookId, eventId: newId("evt") },
-          ...{ event: "record.failed", body: "{}" },
-          createdAt: new Date(at.getTime() + Math.floor(number / 4)),
-        }),
-      ),
-    );
-  await deliver(100, now());
-  const list = (query: Query) => ask("list-deliveries", query, { webhook_id: webhookId });
-  const beginning = dataOf<readonly { id: string }[]>(await list({ limit: "200" })).map(({ id }) => id);
-
-  const ids = await pagedIds<string>(
-    (query) => list({ ...query, limit: "9" }),
-    () => deliver(3, new Date(now().getTime() + 60_000)),
-  );
-
-  expect(ids).toEqual(beginning);
-  const page = await list({ before_id: beginning[49] ?? "", offset: "2", limit: "1" });
-  expect(page.json).toMatchObject({ data: [{ id: beginning[52] }], meta: { limit: 1, offset: 2 } });
-  expect((await list({ before_id: newId("dlv") })).json?.error?.details?.[0]?.path).toBe("before_id");
 });

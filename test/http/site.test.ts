@@ -23,21 +23,21 @@ describe("the console's page", () => {
     ['/"><script>', "/"],
     ["//elsewhere.example/", "/"],
   ])("asked for at %s names %s as its base, so that what it loads is found", async (path, base) => {
-    const answer = answerFile(SITE, event({ ...(path !== undefined && { path }) }));
+    const answer = answerTo({ requestContext: path === undefined ? {} : { path } });
 
     expect(await textOf(answer)).toContain(`<head>\n    <base href="${base}" />`);
   });
 
   test("is asked for each time, and not sent again while it is the same", () => {
-    const first = answerFile(SITE, event());
-    const again = answerFile(SITE, event({ headers: { "if-none-match": first.headers["ETag"] } }));
+    const first = answerTo();
+    const again = answerTo({ headers: { "if-none-match": first.headers["ETag"] } });
 
     expect(first).toMatchObject({ statusCode: 200, headers: { "Cache-Control": "no-cache" } });
     expect(again.statusCode).toBe(304);
   });
 
   test("may load, run and ask nothing but its own origin", () => {
-    const { headers } = answerFile(SITE, event());
+    const { headers } = answerTo();
 
     expect(headers["Content-Security-Policy"]).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
     expect(headers["Content-Security-Policy"]).not.toContain("unsafe");
@@ -56,30 +56,34 @@ describe("the documentation", () => {
     ["//docs/", undefined, "/docs/", "All pages"],
   ])("is answered at %s, with the folder as its base", async (path, page, base, text) => {
     const resource = page === undefined ? "/docs" : "/docs/{page}";
-    const answer = answerFile(SITE, event({ path, resource, ...(page !== undefined && { page }) }));
+    const answer = answerTo({
+      resource,
+      requestContext: { path },
+      pathParameters: page === undefined ? null : { page },
+    });
 
     expect(answer.headers).toMatchObject({ "Cache-Control": "no-cache", "Content-Type": "text/html; charset=utf-8" });
     expect(await textOf(answer)).toBe(`<head>\n    <base href="${base}" /></head>${text}`);
   });
 
   test("refuses a page that is not there and says where the list is", () => {
-    const asked = event({ path: "/docs/tows", resource: "/docs/{page}", page: "tows" });
+    const asked = { resource: "/docs/{page}", pathParameters: { page: "tows" } };
 
-    expect(() => answerFile(SITE, asked)).toThrow("the documentation has no such page; its list is at /docs");
+    expect(() => answerTo(asked)).toThrow("the documentation has no such page; its list is at /docs");
   });
 });
 
 describe("what the page loads", () => {
   test("is kept for good, because its name changes with its content", () => {
-    const { headers } = answerFile(SITE, event({ file: "index-1.js" }));
+    const { headers } = answerTo({ pathParameters: { file: "index-1.js" } });
 
     expect(headers["Cache-Control"]).toBe("public, max-age=31536000, immutable");
     expect(headers["Content-Type"]).toBe("text/javascript; charset=utf-8");
   });
 
   test("comes compressed to who can read that, and as it is to all others", async () => {
-    const plain = answerFile(SITE, event({ file: "index-1.js" }));
-    const packed = answerFile(SITE, event({ file: "index-1.js", headers: { "accept-encoding": "br, gzip" } }));
+    const plain = answerTo({ pathParameters: { file: "index-1.js" } });
+    const packed = answerTo({ pathParameters: { file: "index-1.js" }, headers: { "accept-encoding": "br, gzip" } });
 
     expect(await textOf(plain)).toBe("console.log('here')");
     expect(packed.headers).toMatchObject({ "Content-Encoding": "gzip", Vary: "Accept-Encoding" });
@@ -87,37 +91,18 @@ describe("what the page loads", () => {
   });
 
   test("keeps every byte of a font", async () => {
-    const answer = answerFile(SITE, event({ file: "geist.woff2", headers: { "accept-encoding": "gzip" } }));
+    const answer = answerTo({ pathParameters: { file: "geist.woff2" }, headers: { "accept-encoding": "gzip" } });
 
     expect(answer.headers["Content-Encoding"]).toBeUndefined();
     expect(await bytesOf(answer)).toEqual(Buffer.from([0, 255, 17]));
   });
 
   test("that is not there is refused in words", () => {
-    expect(() => answerFile(SITE, event({ file: "../package.json" }))).toThrow("reload the page");
+    expect(() => answerTo({ pathParameters: { file: "../package.json" } })).toThrow("reload the page");
   });
 });
 
-function event({
-  path,
-  resource,
-  file,
-  page,
-  headers = {},
-}: {
-  path?: string;
-  resource?: string;
-  file?: string;
-  page?: string;
-  headers?: Record<string, string | undefined>;
-} = {}): GatewayEvent {
-  return {
-    headers,
-    ...(resource !== undefined && { resource }),
-    pathParameters: file === undefined ? (page === undefined ? null : { page }) : { file },
-    requestContext: path === undefined ? {} : { path },
-  };
-}
+const answerTo = (asked: GatewayEvent = {}) => answerFile(SITE, { headers: {}, requestContext: {}, ...asked });
 
 async function bytesOf({ body }: Answer): Promise<Buffer> {
   const chunks: Uint8Array[] = [];

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mappings } from "../../functions/services/composition.ts";
+import type { JsonSchema } from "../../lib/http/openapi/open-api.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { askingIn } from "../support/clients/ask.ts";
 import type { Request } from "../support/clients/call.ts";
@@ -11,25 +10,9 @@ import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-clo
 import { importMappings } from "../support/worlds/carry-out.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
+import { partsOf, RELEASED, resolve, schemaOf } from "./breaking-changes.ts";
 
-interface Schema {
-  readonly $ref?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-}
-
-interface Operation {
-  readonly operationId: RouteName;
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
-}
-
-interface Description {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-}
-
-/** The description as it was released, so that a check that gets lost does not take its own case along. */
-const RELEASED = JSON.parse(readFileSync(join(import.meta.dirname, "released-openapi.json"), "utf8")) as Description;
+/** Of the description as it was released, so that a check that gets lost does not take its own case along. */
 const OPERATIONS = Object.values(RELEASED.paths).flatMap((methods) => Object.values(methods));
 const CANDIDATES = ["?", 5, true, ["?"], { wrong: 1 }, null];
 
@@ -60,20 +43,22 @@ const askIn = askingIn(() => workspace);
 const ajv = new Ajv2020({ strict: false });
 
 /** Values that the schema does not take. */
-function wrongValues(schema: Schema): unknown[] {
+function wrongValues(schema: JsonSchema): unknown[] {
   const isRight = ajv.compile({ ...schema, components: RELEASED.components });
   return CANDIDATES.filter((value) => !isRight(value));
 }
 
-const parameters = OPERATIONS.flatMap(({ operationId, parameters = [] }) =>
-  parameters.filter((one) => one.in === "query").map(({ name, schema }) => [operationId, name, schema] as const),
+const parameters = OPERATIONS.flatMap(({ operationId, parameters }) =>
+  parameters
+    .filter((one) => one.in === "query")
+    .map(({ name, schema }) => [operationId as RouteName, name, schema] as const),
 );
 
-const properties = OPERATIONS.flatMap(({ operationId, requestBody }) => {
-  const schema = requestBody?.content["application/json"]?.schema;
-  const named = RELEASED.components.schemas[schema?.$ref?.split("/").at(-1) ?? ""] ?? schema;
-  return Object.entries(named?.properties ?? {}).map(([name, part]) => [operationId, name, part] as const);
-});
+const properties = OPERATIONS.flatMap(({ operationId, requestBody }) =>
+  Object.entries(partsOf(resolve(schemaOf(requestBody), RELEASED))).map(
+    ([name, part]) => [operationId as RouteName, name, part] as const,
+  ),
+);
 
 /** Bodies that a route reads before its query. */
 const RIGHT: Partial<Record<RouteName, object>> = {

@@ -2,11 +2,10 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import type { SQSEvent } from "aws-lambda";
 import { expect, test, vi } from "vitest";
-import { counters, deliveries, engineReports, now, webhooks } from "../../functions/services/composition.ts";
+import { counters, deliveries, engineReports, now } from "../../functions/services/composition.ts";
 import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts";
 import { metricsText, scraper } from "../../lib/metrics/scrape.ts";
 import { type Delivery, newDelivery } from "../../lib/model/delivery/delivery.ts";
-import type { Webhook } from "../../lib/model/delivery/webhook.ts";
 import { newId } from "../../lib/model/id.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { ask } from "../support/clients/ask.ts";
@@ -137,16 +136,8 @@ test("what each active mapping does is reported as of the last sweep", async () 
   expect(await scraped("waiting_rows")).toBeUndefined();
 });
 
-/** A webhook of this workspace. */
-async function hooked(): Promise<Webhook> {
-  const hook = { ...(await makeWebhook("https://example.com/")), id: newId("whk"), workspaceId: world.workspaceId };
-  const entry = { workspaceId: hook.workspaceId, actor: "system", resourceId: hook.id, detail: {}, createdAt: now() };
-  await webhooks().create(hook, { ...entry, id: newId("aud"), action: "webhook.created" });
-  return hook;
-}
-
 test("the last hour's deliveries of each webhook are counted by outcome", async () => {
-  const { id: webhookId, workspaceId } = await hooked();
+  const { id: webhookId, workspaceId } = await makeWebhook("https://example.com/", world.workspaceId);
   const delivery = (status: Delivery["status"], minutesAgo: number): Delivery => {
     const createdAt = new Date(now().getTime() - minutesAgo * 60_000);
     const made = { id: newId("dlv"), eventId: newId("evt"), event: "record.failed", body: "{}" } as const;

@@ -48,12 +48,3 @@ test.each(Object.entries(CASES))("%s", async (_, [seen, broken, silent]) => {
 
   expect(await countTroubles({ reports, pauses, now: () => NOW }, [mapping])).toEqual({ broken, silent });
 });
-
-test("a deployment without an active mapping has none", async () => {
-  const reports = new Map([["ws", sampleReport()]]);
-
-  expect(await countTroubles({ reports, pauses: { find: async () => null }, now: () => NOW }, [])).toEqual({
-    broken: 0,
-    silent: 0,
-  });
-});

@@ -73,9 +73,9 @@ test("hostile names come back from an independent parser as they were, and mappi
     'a\\\nb"',
     "} 5\nfake_total 1",
   ];
-  const more = (SOAP: number) => ({ rowsSynced: SOAP, apiCalls: { SOAP } });
+  const counted = (SOAP: number) => ({ rowsSynced: SOAP, apiCalls: { SOAP } });
   const text = metricsText({
-    totals: names.flatMap((name) => [totals(name, name, "m1", more(5)), totals(name, name, "gone", more(2))]),
+    totals: names.flatMap((name) => [totals(name, name, "m1", counted(5)), totals(name, name, "gone", counted(2))]),
     depths: [],
     calls: [],
     pauses: [],
@@ -85,6 +85,23 @@ test("hostile names come back from an independent parser as they were, and mappi
   expect(rows?.samples.map(({ labels }) => labels["object"]).toSorted()).toEqual(names.toSorted());
   expect(rows?.samples.every(({ labels }) => labels["workspace_id"] === labels["object"])).toBe(true);
   for (const series of [rows, calls]) expect(series?.samples.map(({ value }) => value)).toEqual(names.map(() => 7));
+
+  const report = sampleReport();
+  const hostile = (name: string) => {
+    const mappings = (report.figures?.mappings ?? []).map((one, at) => ({ ...one, id: `${name}${at}`, object: name }));
+    const webhooks = (report.figures?.webhooks ?? []).map((one, at) => ({ ...one, id: `${name}${at}` }));
+    return [name, { ...report, figures: { mappings, webhooks } }] as const;
+  };
+  const more = parseExposition(moreText(new Map(names.map(hostile)), new Date(0)));
+  const valuesOf = (series: string, label: string) =>
+    more
+      .find(({ name }) => name === series)
+      ?.samples.map(({ labels }) => labels[label])
+      .toSorted();
+  expect(valuesOf("bridge_mapping_waiting_rows", "object")).toEqual(names.flatMap((name) => [name, name]).toSorted());
+  expect(valuesOf("bridge_webhook_failing", "webhook_id")).toEqual(
+    names.flatMap((name) => [`${name}0`, `${name}1`]).toSorted(),
+  );
 });
 
 test("without any workspace the metrics are described all the same", () => {

@@ -3,8 +3,6 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { counters, database } from "../../functions/services/composition.ts";
 import { METRICS_PAGE, metricsPages } from "../../lib/adapters/dynamodb/engine/metrics-page.ts";
 import { scraper } from "../../lib/metrics/scrape.ts";
-import { newId } from "../../lib/model/id.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 
 const AT = new Date("2026-11-28T12:00:00Z");
@@ -28,10 +26,10 @@ const put = (content: object) =>
   );
 
 /** A process of a deployment with so many mappings, and how often it has read the items of all. */
-function processWith(mappings: number, objectOf = (at: number) => `Object${at}__c`) {
+function processWith(mappings: number) {
   const fresh = { workspaceId: "ws_1", rowsFailed: 0, apiCalls: {} };
   const totals = Array.from({ length: mappings }, (_, at) => ({
-    ...{ ...fresh, mappingId: `map_${at}`, sfObject: objectOf(at), rowsSynced: at },
+    ...{ ...fresh, mappingId: `map_${at}`, sfObject: `Object${at}__c`, rowsSynced: at },
   }));
   const readAll = vi.fn(async () => ({ totals, depths: [], calls: [], pauses: [] }));
   const scrape = scraper({ readAll }, { readAll: async () => new Map() }, metricsPages(database()));
@@ -106,15 +104,6 @@ test.each([
   const { scrape, readAll } = processWith(3);
 
   expect(await scrape(AT)).toContain("bridge_build_info");
-  expect(readAll).toHaveBeenCalledOnce();
-});
-
-longTest("where DynamoDB takes no page, or it is too large for an item, each process has its own", async () => {
-  const { scrape, readAll } = processWith(30_000, () => newId("map"));
-  const text = await scrape(AT);
-
-  expect(await metricsPages(database()).read()).toBeNull();
-  expect(await scrape(after(1_000))).toBe(text);
   expect(readAll).toHaveBeenCalledOnce();
 });
 

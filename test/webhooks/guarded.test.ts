@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from "vitest";
 import { deliveries } from "../../functions/services/composition.ts";
-import { type Delivery, newDelivery } from "../../lib/model/delivery/delivery.ts";
+import { newDelivery } from "../../lib/model/delivery/delivery.ts";
 import { newId } from "../../lib/model/id.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { startReceiver } from "../support/doubles/receiver.ts";
@@ -20,9 +20,13 @@ longTest(
       body: { url: receiver.url, events: ["sync.broken"] },
     });
     const { id: webhookId } = dataOf<{ id: string }>(created);
-    const overdue = [0, 1, 2, 3, 4].map((automaticAttempts) =>
-      pendingAfter(workspace.id, webhookId, automaticAttempts),
-    );
+    // Their next attempts were due two minutes ago, and their wake-ups were lost.
+    const asked = { workspaceId: workspace.id, webhookId, event: "sync.broken", body: "{}" } as const;
+    const createdAt = new Date(Date.now() - 120_000);
+    const overdue = [0, 1, 2, 3, 4].map((automaticAttempts) => ({
+      ...newDelivery({ ...asked, id: newId("dlv"), eventId: newId("evt"), createdAt }),
+      ...{ automaticAttempts, status: automaticAttempts === 0 ? ("pending" as const) : ("failed" as const) },
+    }));
     await deliveries().add(overdue);
 
     const answer = await bridge.host.invoke("sweep-minute", { Records: [{ messageId: "1", body: "{}" }] });
@@ -34,12 +38,3 @@ longTest(
     );
   },
 );
-
-/** A delivery whose next attempt was due two minutes ago, and whose wake-up was lost. */
-function pendingAfter(workspaceId: string, webhookId: string, automaticAttempts: number): Delivery {
-  const createdAt = new Date(Date.now() - 120_000);
-  const eventId = newId("evt");
-  const made = { id: newId("dlv"), workspaceId, webhookId, eventId, event: "sync.broken" } as const;
-  const status = automaticAttempts === 0 ? "pending" : "failed";
-  return { ...newDelivery({ ...made, body: "{}", createdAt }), automaticAttempts, status };
-}

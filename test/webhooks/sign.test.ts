@@ -1,6 +1,6 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { Webhook as Verifier } from "standardwebhooks";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { begin, newDelivery } from "../../lib/model/delivery/delivery.ts";
 import { newSecret, signedRequest } from "../../lib/webhooks/sign.ts";
 
@@ -9,36 +9,27 @@ const AT = new Date();
 const current = newSecret();
 const replaced = newSecret();
 
-describe("signatures", () => {
-  test("the official verifier refuses a changed body, another secret and a replaced one after its time", () => {
-    const { headers } = request([]);
+test("X-Bridge-Signature is of the body's bytes, by the secret exactly as it was shown, and a replaced one's is beside it", () => {
+  const { headers } = request([replaced]);
+  const hmac = (secret: string) => `sha256=${createHmac("sha256", secret).update(Buffer.from(body)).digest("hex")}`;
 
-    expect(() => new Verifier(current).verify(`${body} `, { ...headers })).toThrow();
-    expect(() => new Verifier(newSecret()).verify(body, { ...headers })).toThrow();
-    expect(() => new Verifier(replaced).verify(body, { ...headers })).toThrow();
+  expect(headers["x-bridge-signature"]).toBe(hmac(current));
+  expect(headers["x-bridge-signature-previous"]).toBe(hmac(replaced));
+});
+
+test("the headers name event, delivery and attempt, and the official verifier takes them under the secret alone", () => {
+  const { headers } = request([]);
+
+  expect(headers).toMatchObject({
+    "x-bridge-event": "record.failed",
+    "x-bridge-delivery": "dlv_1",
+    "x-bridge-attempt": "1",
+    "webhook-id": "evt_1",
+    "content-length": String(Buffer.byteLength(body)),
+    "webhook-timestamp": String(Math.floor(AT.getTime() / 1000)),
   });
-
-  test.skipIf(spawnSync("openssl", ["version"]).error)(
-    "openssl reproduces X-Bridge-Signature with the secret exactly as it was shown",
-    () => {
-      const { headers } = request([replaced]);
-
-      expect(headers["x-bridge-signature"]).toBe(`sha256=${opensslDigest(current)}`);
-      expect(headers["x-bridge-signature-previous"]).toBe(`sha256=${opensslDigest(replaced)}`);
-    },
-  );
-
-  test("the headers name event, delivery and attempt, and the event's id is the message's", () => {
-    expect(request([]).headers).toMatchObject({
-      "x-bridge-event": "record.failed",
-      "x-bridge-delivery": "dlv_1",
-      "x-bridge-attempt": "1",
-      "webhook-id": "evt_1",
-      "content-length": String(Buffer.byteLength(body)),
-      "webhook-timestamp": String(Math.floor(AT.getTime() / 1000)),
-    });
-    expect(new Verifier(current).verify(body, { ...request([]).headers })).toEqual(JSON.parse(body));
-  });
+  expect(new Verifier(current).verify(body, { ...headers })).toEqual(JSON.parse(body));
+  expect(() => new Verifier(replaced).verify(body, { ...headers })).toThrow();
 });
 
 function request(previous: readonly string[]) {
@@ -46,9 +37,4 @@ function request(previous: readonly string[]) {
   const delivery = begin(newDelivery({ ...made, event: "record.failed", body }), "automatic", AT);
   if (delivery.latest === null) throw new Error("no attempt is under way");
   return signedRequest("https://example.com/hooks", delivery, delivery.latest, { current, previous });
-}
-
-function opensslDigest(secret: string): string {
-  const answer = execFileSync("openssl", ["dgst", "-sha256", "-hmac", secret, "-r"], { input: body, encoding: "utf8" });
-  return answer.split(" ")[0] ?? "";
 }

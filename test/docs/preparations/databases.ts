@@ -162,8 +162,7 @@ async function herokuDatabase(reader: Reader): Promise<{ url: URL; superuser: UR
     "UPDATE salesforce.contact SET email = 'moved@example.com' WHERE external_id__c = 'demo-contact-11'",
   );
   writeFileSync(join(reader.folder, ".exported.json"), JSON.stringify(EXPORT));
-  const app = { HEROKU_APP: "acme", HEROKU_RESOURCE: "herokuconnect-clear-12345", HEROKU_EXPORT: ".exported.json" };
-  reader.stub("heroku", app);
+  reader.stub("heroku");
   return { url, superuser };
 }
 

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { askOrg } from "../../support/clients/org-rest.ts";
 import type { Reader } from "../reader.ts";
 import { jsonOf, listed, type Preparations, SOON } from "./shared.ts";
 
@@ -77,20 +78,20 @@ export const rows = {
 } satisfies Preparations;
 
 /** Orders a fault of the embedded org, or takes all back. */
-async function control(reader: Reader, method: "POST" | "DELETE", body?: object): Promise<void> {
-  const { url, access_token } = reader.instance.file.salesforce;
-  const headers = { authorization: `Bearer ${access_token}`, "content-type": "application/json" };
-  const answer = await fetch(`${url}/_sim/faults`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  if (!answer.ok) throw new Error(`the org answered ${answer.status}: ${await answer.text()}`);
-}
+const control = ({ instance }: Reader, method: "POST" | "DELETE", body?: object) =>
+  askOrg(
+    { url: instance.file.salesforce.url, accessToken: instance.file.salesforce.access_token },
+    method,
+    "/_sim/faults",
+    body,
+  );
 
 interface Conflict {
   readonly id: number;
   readonly field: string;
   readonly record_id: number;
-  readonly winner: "postgres" | "salesforce";
+  readonly winner: string;
   readonly postgres: string;
-  readonly salesforce: string;
 }
 
 /** As "Restore" in Salesforce's recycle bin. */

@@ -23,12 +23,10 @@ export const webhooks = {
     const [made] = await listed<{ id: string }>(reader, "/webhooks");
     await reader.types({ placeholders: { "whk_…": made?.id ?? "" } });
 
-    const deliveries = () => listed<Delivery>(reader, `/webhooks/${made?.id}/deliveries`);
     const inbox = join(reader.folder, "inbox");
     const tests = () =>
       readdirSync(inbox).filter((file) => readFileSync(join(inbox, file), "utf8").includes('"test":true'));
     await expect.poll(tests, SOON).toEqual([expect.stringMatching(/^evt_\w+\.json$/)]);
-    await expect.poll(deliveries, SOON).toSatisfy((all: readonly Delivery[]) => all.every(isSuccessful));
   },
 
   /** The reader's own receiver, which does not look at the age, knows the sample's secret, and the body is in its file. */
@@ -41,8 +39,8 @@ export const webhooks = {
     writeFileSync(join(reader.folder, "own-receiver.ts"), ageless);
     const [secret = ""] = /whsec_\w+=/.exec(page) ?? [];
     const port = String(await freePort());
-    const environment = { WEBHOOK_SECRETS: secret, PORT: port, INBOX: "own-inbox" };
-    await reader.runs(/listening on/, "npx node own-receiver.ts", { environment });
+    const environment = `WEBHOOK_SECRETS=${secret} PORT=${port} INBOX=own-inbox`;
+    await reader.runs(/listening on/, `${environment} npx node own-receiver.ts`);
     const answers = [
       await reader.types({ placeholders: { 3000: port } }),
       await reader.typesAgain({ 3000: port }),
@@ -66,10 +64,3 @@ export const webhooks = {
     expect(await reader.types({ placeholders: { "whk_…": made?.id ?? "" } })).toContain(target);
   },
 } satisfies Preparations;
-
-interface Delivery {
-  readonly status: string;
-  readonly response_code: number;
-}
-
-const isSuccessful = ({ status, response_code }: Delivery) => status === "successful" && response_code === 200;
