@@ -151,6 +151,7 @@ describe("names and values", () => {
       { ...entry, action: "token.created", detail: token },
       { ...entry, action: "mapping.updated", detail: { sf_object: "Contact", changes: { filter: null } } },
       { ...entry, action: "workspace.paused", detail: {} },
+      { ...entry, action: "mapping.flown", detail: { sf_object: "Contact" } }, // of another version
     ]);
 
     const { stdout } = await world.run("audit");
@@ -158,6 +159,7 @@ describe("names and values", () => {
     expect(stdout).toContain('  created the token "nightly job" (scopes read and operate)\n');
     expect(stdout).toContain("  updated the mapping Contact (changes filter none)\n");
     expect(stdout).toContain("  paused the workspace\n");
+    expect(stdout).toContain("  did mapping.flown to Contact\n");
   });
 });
 
