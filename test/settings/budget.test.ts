@@ -1,49 +1,13 @@
-import type { CreateMappingData, ImportConfigData, ReadBudgetData } from "bridge/api";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { askingIn } from "../support/clients/ask.ts";
-import { auditedIn } from "../support/clients/audit-page.ts";
+import { expect, test } from "vitest";
 import { dataOf } from "../support/clients/data-of.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
-import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
-import { createTestWorkspace } from "../support/worlds/workspace.ts";
+import { anOrgForAllTests, openWorkspace } from "./org-of-workspaces.ts";
 
-let cloud: BridgeCloud;
-let org: ConnectedOrg;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  org = await startConnectedOrg();
-});
-afterAll(async () => {
-  await org.close();
-  await cloud.close();
-});
-
-async function openWorkspace() {
-  const workspace = await createTestWorkspace({ salesforce: org.connection });
-  const asking = askingIn(() => workspace);
-  return {
-    create: async (body: object) =>
-      dataOf<CreateMappingData>(await asking("create-mapping", { body: { ...body, active: true } })),
-    update: async (mapping_id: string, body: object) =>
-      dataOf<CreateMappingData>(await asking("update-mapping", { path: { mapping_id }, body })),
-    plan: async (...mappings: readonly object[]) => {
-      const body = { version: 1, mappings };
-      const planned = await asking("import-config", { query: { dry_run: "true" }, body });
-      return dataOf<ImportConfigData>(planned).calls;
-    },
-    change: (body: object) => asking("change-budget", { body }),
-    audited: async () =>
-      (await auditedIn(workspace.id, "workspace.budget_changed", 10)).entries.map(({ detail }) => detail),
-    ask: (query: Record<string, string> = {}) => asking("read-budget", { query }),
-    budget: async (query: Record<string, string> = {}) =>
-      dataOf<ReadBudgetData>(await asking("read-budget", { query })),
-  };
-}
+anOrgForAllTests();
 
 const FILTER = "LastName != 'x'";
 
 test("what a mapping would cost is what it costs once it is saved", async () => {
-  const { budget, create, update } = await openWorkspace();
+  const { budget, created: create, updated: update } = await openWorkspace();
   await create({ sf_object: "Account", fields: ["Name"] });
   const before = await budget({ sf_polling_seconds: "60", filtered: "true" });
 
@@ -63,7 +27,7 @@ test("what a mapping would cost is what it costs once it is saved", async () => 
 });
 
 test("quiet mappings cost less where they or their workspace say so, as much as the forecast says, and what they cost with doorbells is beside it", async () => {
-  const { budget, change, create, update } = await openWorkspace();
+  const { budget, change, created: create, updated: update } = await openWorkspace();
   const account = await create({ sf_object: "Account", fields: ["Name"] });
   await change({ when_quiet_seconds: 60 });
 
@@ -84,11 +48,11 @@ test("quiet mappings cost less where they or their workspace say so, as much as 
 });
 
 test("the dry run of an import says what it will cost of the org's calls, and how far apart pulls will be", async () => {
-  const { change, create, plan } = await openWorkspace();
+  const { change, created: create, planned } = await openWorkspace();
   await create({ sf_object: "Account", fields: ["Name"], sf_polling_seconds: 600 });
   await change({ most_calls: 2_000 });
 
-  const calls = await plan(
+  const { calls } = await planned(
     { object_name: "Account", config: { fields: { Name: {} }, sf_polling_seconds: 10 } },
     { object_name: "Contact", config: { fields: { LastName: {} }, sf_polling_seconds: 600 } },
   );
@@ -111,7 +75,7 @@ test("a workspace says what of the org's calls Bridge may make, and what is left
 
   expect(dataOf(changed)).toMatchObject({ calls_share: 0.5, most_calls: 8_000 });
   expect(await budget()).toMatchObject({ calls_share: 0.5, most_calls: 8_000 });
-  expect(await audited()).toEqual([
+  expect((await audited("workspace.budget_changed")).map(({ detail }) => detail)).toEqual([
     { from: { ...fresh, most_calls: 8_000 }, to: { ...fresh, calls_share: 0.5, most_calls: 8_000 } },
     { from: fresh, to: { ...fresh, most_calls: 8_000 } },
   ]);
@@ -125,9 +89,9 @@ test.each([
   const { ask, audited, change } = await openWorkspace();
 
   const refused = await change(body);
-  const asked = await ask({ sf_polling_seconds: "9" });
+  const asked = await ask("read-budget", { query: { sf_polling_seconds: "9" } });
 
   expect(refused.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path }] });
   expect(asked.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "sf_polling_seconds" }] });
-  expect(await audited()).toEqual([]);
+  expect((await audited("workspace.budget_changed")).map(({ detail }) => detail)).toEqual([]);
 });

@@ -1,55 +1,16 @@
 import type { CreateMappingData } from "bridge/api";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { mappings } from "../../functions/services/composition.ts";
-import type { RouteName } from "../../lib/http/routes.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
-import { askingIn } from "../support/clients/ask.ts";
-import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
-import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
+import { anOrgForAllTests, cloud, openWorkspace } from "./org-of-workspaces.ts";
 
-let cloud: BridgeCloud;
-let org: ConnectedOrg;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  org = await startConnectedOrg();
-});
-afterAll(async () => {
-  await org.close();
-  await cloud.close();
-});
-
-/** A workspace of its own that is connected to the org, and what can be asked in it. */
-async function openWorkspace() {
-  const workspace: TestWorkspace = await createTestWorkspace({ salesforce: org.connection });
-  const asking = askingIn(() => workspace);
-  const on = (route: RouteName, mapping_id: string, more: object = {}) =>
-    asking(route, { path: { mapping_id }, ...more });
-  return {
-    create: (body: object) => asking("create-mapping", { body }),
-    made: async (body: object = CONTACT) => dataOf<CreateMappingData>(await asking("create-mapping", { body })),
-    update: (id: string, body: object, headers = {}) => on("update-mapping", id, { body, headers }),
-    activate: (id: string, headers = {}) => on("activate-mapping", id, { headers }),
-    deactivate: (id: string, headers = {}) => on("deactivate-mapping", id, { headers }),
-    delete: (id: string, headers = {}) => on("delete-mapping", id, { headers }),
-    restore: (id: string, headers = {}) => on("restore-mapping", id, { headers }),
-    list: async () => dataOf<readonly CreateMappingData[]>(await asking("list-mappings")),
-    export: () => asking("export-config"),
-    import: (body: object, headers = {}) => asking("import-config", { body, headers }),
-    fail: async (id: string) => {
-      const version = (await mappings().find(workspace.id, id))?.configVersion ?? 0;
-      await mappings().setProvisioning(workspace.id, id, version, { state: "failed", version, reason: "it is a view" });
-    },
-    audited: async () => {
-      const { entries } = await auditedIn(workspace.id, null, 50);
-      return entries.filter(({ action }) => action.startsWith("mapping.")).map(({ action }) => action);
-    },
-  };
-}
+anOrgForAllTests();
 
 const CONTACT = { sf_object: "contact", fields: ["lastname", "Email"], upsert_field: null };
+
+const audited = async (workspace: Awaited<ReturnType<typeof openWorkspace>>) =>
+  (await workspace.audited()).map(({ action }) => action).filter((action) => action.startsWith("mapping."));
 
 test("a mapping is created in the org's own spelling, audited, announced, and handed to the workers", async () => {
   const workspace = await openWorkspace();
@@ -65,7 +26,7 @@ test("a mapping is created in the org's own spelling, audited, announced, and ha
   });
   expect(answer.headers["ETag"]).toBe('"1"');
   const { id } = dataOf<CreateMappingData>(answer);
-  expect(await workspace.audited()).toEqual(["mapping.created"]);
+  expect(await audited(workspace)).toEqual(["mapping.created"]);
   expect(await cloud.take("provisioning")).toEqual([expect.objectContaining({ mapping_id: id, import_id: null })]);
   expect(await cloud.take("events")).toHaveLength(1);
   expect((await workspace.list()).map((mapping) => mapping.id)).toEqual([id]);
@@ -79,7 +40,7 @@ test.each([
   ["how many records one call saves", "batch_size", 50, [0, 201, 1.5, "50"]],
 ])("%s is a setting that is exported, imported and refused where it is wrong", async (_, name, value, wrong) => {
   const [workspace, other] = [await openWorkspace(), await openWorkspace()];
-  const { id } = await workspace.made();
+  const { id } = await workspace.created(CONTACT);
 
   const changed = await workspace.update(id, { [name]: value });
   const exported = (await workspace.export()).json?.data as object;
@@ -148,32 +109,37 @@ test("a change names what it changes, and everything else stays; a filter is cha
   expect(unknown.json?.error?.message).toContain("there is no field Departmant");
   expect(filtered.json?.data).toMatchObject({ filter: "Department IN ('R&D', 'IT')", version: '"3"' });
   expect(cleared.json?.data).toMatchObject({ filter: null, version: '"4"' });
-  expect(await workspace.audited()).toEqual([...Array(3).fill("mapping.updated"), "mapping.created"]);
+  expect(await audited(workspace)).toEqual([...Array(3).fill("mapping.updated"), "mapping.created"]);
 });
+
+async function failed(workspaceId: string, id: string): Promise<void> {
+  const version = (await mappings().find(workspaceId, id))?.configVersion ?? 0;
+  await mappings().setProvisioning(workspaceId, id, version, { state: "failed", version, reason: "it is a view" });
+}
 
 test("a mapping whose table could not be created is tried again by saving it as it is, or by importing it", async () => {
   const workspace = await openWorkspace();
-  const { id } = await workspace.made();
+  const { id } = await workspace.created(CONTACT);
   const document = (await workspace.export()).json;
-  await workspace.fail(id);
-  const failed = dataOf<CreateMappingData>(await workspace.update(id, { fields: ["LastName", "Email"] }));
-  await workspace.fail(id);
+  await failed(workspace.id, id);
+  const again = await workspace.updated(id, { fields: ["LastName", "Email"] });
+  await failed(workspace.id, id);
 
   const imported = await workspace.import(document ?? {});
   const unchanged = await workspace.import(document ?? {});
 
-  expect(failed).toMatchObject({ state: "provisioning", version: '"2"' });
+  expect(again).toMatchObject({ state: "provisioning", version: '"2"' });
   expect(imported.json?.data).toEqual({ created: 0, updated: 1, skipped: 0 });
   expect(unchanged.json?.data).toEqual({ created: 0, updated: 0, skipped: 1 });
 });
 
 test("a change, an import or a switch that was meant for another version is refused, so that no work is lost unseen", async () => {
   const workspace = await openWorkspace();
-  const { id, version } = await workspace.made();
+  const { id, version } = await workspace.created(CONTACT);
   const exported = await workspace.export();
   const document = dataOf<object>(exported);
   const headers = { "If-Match": exported.headers["ETag"] ?? "" };
-  expect((await workspace.import(document, headers)).json?.data).toEqual({ created: 0, updated: 0, skipped: 1 });
+  expect((await workspace.import(document, { headers })).json?.data).toEqual({ created: 0, updated: 0, skipped: 1 });
   await workspace.update(id, { sf_polling_seconds: 30 });
 
   const late = await workspace.update(id, { sf_polling_seconds: 60 }, { "If-Match": version });
@@ -181,7 +147,7 @@ test("a change, an import or a switch that was meant for another version is refu
 
   expect([late.status, late.json?.error?.code]).toEqual([412, "PRECONDITION_FAILED"]);
   expect(again.status).toBe(200);
-  expect((await workspace.import(document, headers)).status).toBe(412);
+  expect((await workspace.import(document, { headers })).status).toBe(412);
 
   const old = { "If-Match": version };
   const states = async () => (await workspace.list()).map(({ active }) => active);
@@ -201,7 +167,7 @@ test("a change, an import or a switch that was meant for another version is refu
 test("a mapping is paused, resumed, deleted and restored; doing a thing twice changes nothing", async () => {
   const workspace = await openWorkspace();
   await cloud.take("events");
-  const { id } = await workspace.made();
+  const { id } = await workspace.created(CONTACT);
 
   expect(dataOf<CreateMappingData>(await workspace.deactivate(id)).state).toBe("paused");
   expect(dataOf<CreateMappingData>(await workspace.deactivate(id)).version).toBe('"2"');
@@ -212,7 +178,7 @@ test("a mapping is paused, resumed, deleted and restored; doing a thing twice ch
   expect(dataOf<CreateMappingData>(await workspace.restore(id)).state).toBe("paused");
 
   const done = ["restored", "deleted", "activated", "deactivated", "created"];
-  expect(await workspace.audited()).toEqual(done.map((did) => `mapping.${did}`));
+  expect(await audited(workspace)).toEqual(done.map((did) => `mapping.${did}`));
   const announced = (await cloud.take("events")) as readonly { readonly event_id: string }[];
   const events = ["mapping.activated", "mapping.deactivated", "mapping.activated", "mapping.deactivated"] as const;
   expect(announced.map(({ event_id }) => event_id)).toEqual(events.map((event, at) => eventIdOf(event, id, at + 1)));
@@ -224,7 +190,7 @@ test("a mapping is paused, resumed, deleted and restored; doing a thing twice ch
 
 test("of two who change a mapping at once, both changes happen, one after the other", async () => {
   const workspace = await openWorkspace();
-  const { id } = await workspace.made();
+  const { id } = await workspace.created(CONTACT);
 
   const changes = await Promise.all([
     workspace.update(id, { sf_polling_seconds: 30 }),

@@ -190,29 +190,37 @@ longTest("and is given up after the sixth attempt, or at once where the record i
   expect(await rows()).toEqual([]);
 });
 
-longTest(
-  "a call that Salesforce refuses as a whole ends its restores with the reason until they are tried again, and holds up nothing else",
-  async () => {
-    const [sfid] = await deletedAndAskedFor(["Ada"]);
-    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
-    await world.fault({ kind: "malformedRequest", path: "services/Soap", times: 1 });
+longTest.each([
+  [
+    "Salesforce refuses as a whole ends its restores with the reason",
+    { kind: "malformedRequest", path: "services/Soap" },
+  ],
+  ["gets no answer is made again later", { kind: "unavailable", path: "services/Soap", record: "undelete" }],
+] as const)("a call that %s, and holds up neither pulls nor pushes", async (_, fault) => {
+  const [sfid] = await deletedAndAskedFor(["Ada"]);
+  await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
+  await world.colleague("POST", "/sobjects/Contact", { LastName: "Late" });
+  await world.fault({ ...fault, times: 1 });
 
-    await cycle();
-
-    expect(await records()).toEqual(["Emmy"]);
+  await cycle();
+  const meanwhile = [await records(), (await rows()).map(({ lastname }) => lastname)];
+  if (fault.kind === "malformedRequest") {
     expect(await notes()).toEqual([GIVEN_UP]);
-
     await askApi("retry-inbound", {
       token: await tokenFor(world.workspaceId, "operate"),
       path: { workspace_id: world.workspaceId, mapping_id: contact.id },
       query: { sfid: String(sfid) },
     });
-    await cycle();
+  } else await world.pass(60);
+  await cycle();
 
-    expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
-    expect(await notes()).toEqual([]);
-  },
-);
+  expect(meanwhile).toEqual([
+    ["Emmy", "Late"],
+    ["Emmy", "Late"],
+  ]);
+  expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
+  expect(await notes()).toEqual([]);
+});
 
 longTest(
   "restores that wait hold up no record that is read again, and no trouble of their rows ends them",
@@ -230,27 +238,6 @@ longTest(
 
     expect((await notes()).filter(({ error }) => error === "to be read")).toEqual([]);
     expect((await rows()).map(({ lastname }) => lastname)).toContain("Late");
-  },
-);
-
-longTest(
-  "an undelete that gets no answer is asked for again later, and holds up neither pulls nor pushes",
-  async () => {
-    const [sfid] = await deletedAndAskedFor(["Ada"]);
-    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
-    await world.colleague("POST", "/sobjects/Contact", { LastName: "Late" });
-    await world.fault({ kind: "unavailable", path: "services/Soap", record: "undelete", times: 1 });
-
-    await cycle();
-    const meanwhile = [await records(), (await rows()).map(({ lastname }) => lastname)];
-    await world.pass(60);
-    await cycle();
-
-    expect(meanwhile).toEqual([
-      ["Emmy", "Late"],
-      ["Emmy", "Late"],
-    ]);
-    expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
   },
 );
 
