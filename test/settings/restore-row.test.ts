@@ -195,7 +195,7 @@ longTest.each([
     "Salesforce refuses as a whole ends its restores with the reason",
     { kind: "malformedRequest", path: "services/Soap" },
   ],
-  ["gets no answer is made again later", { kind: "unavailable", path: "services/Soap", record: "undelete" }],
+  ["gets no answer is repeated later", { kind: "unavailable", path: "services/Soap", record: "undelete" }],
 ] as const)("a call that %s, and holds up neither pulls nor pushes", async (_, fault) => {
   const [sfid] = await deletedAndAskedFor(["Ada"]);
   await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
