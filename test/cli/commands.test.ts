@@ -12,7 +12,7 @@ const world = eachCliWorld();
 describe("secrets", () => {
   const made = { id: "tok_1", owner: "ada@example.com", scopes: ["read"], token: "brg_rNEW" };
 
-  test("a new token is alone on standard output, and a rotated one before the old one gets its end", async () => {
+  test("a new token or secret is alone on standard output, and a rotated one before the old one gets its end", async () => {
     const old = { id: "tok_0", name: "ci", owner: "ada@example.com", scopes: ["operate"], state: "valid" };
     world.answer("GET /tokens", [{ ...old, created_at: "2026-03-01T12:00:00Z", valid_until: "2026-03-31T12:00:00Z" }]);
     world.answer("POST /tokens", made);
@@ -22,24 +22,20 @@ describe("secrets", () => {
     const failed = await world.run("token rotate ci");
     world.answer("DELETE /tokens/tok_0", old);
     const rotated = await world.run("token rotate ci --overlap 48");
+    const last = world.calls().at(-1);
+    world.answer("POST /webhooks/whk_1/rotate-secret", { secret: "whsec_NEW" });
+    const secret = await world.run("webhook rotate whk_1 --overlap 48");
 
     expect(created).toMatchObject({ code: 0, stdout: "brg_rNEW\n", stderr: has("shown this once") });
     expect(world.asked[0]?.headers["idempotency-key"]).toMatch(/^[0-9a-f-]{36}$/);
     expect(failed).toMatchObject({ code: 1, stdout: "brg_rNEW\n" });
     expect(rotated).toMatchObject({ code: 0, stdout: "brg_rNEW\n", stderr: has("valid for 48 more hours") });
-    expect(world.calls().at(-1)).toContain("in_hours=48");
+    expect(last).toContain("in_hours=48");
     const asked = { name: "ci", owner: "ada@example.com", scopes: ["operate"], valid_days: 30 };
-    expect(world.bodies("POST").at(-1)).toEqual(asked);
-  });
-
-  test("a webhook's new secret is alone on standard output", async () => {
-    world.answer("POST /webhooks/whk_1/rotate-secret", { secret: "whsec_NEW" });
-
-    const rotated = await world.run("webhook rotate whk_1 --overlap 48");
-
-    expect(rotated).toMatchObject({ stdout: "whsec_NEW\n", stderr: has("the old one signs for 48 hours, too") });
+    expect(world.bodies("POST /tokens").at(-1)).toEqual(asked);
+    expect(secret).toMatchObject({ stdout: "whsec_NEW\n", stderr: has("the old one signs for 48 hours, too") });
     expect((await world.run("webhook rotate whk_1 --overlap 169")).code).toBe(6);
-    expect(world.calls()).toEqual(["POST /webhooks/whk_1/rotate-secret?overlap_seconds=172800"]);
+    expect(world.calls().at(-1)).toBe("POST /webhooks/whk_1/rotate-secret?overlap_seconds=172800");
   });
 
   test("the database's URL is read from standard input or a file, and no option takes it; --test only checks", async () => {
@@ -153,13 +149,13 @@ test("mapping reject-deletes says what cannot come back, and with --yes continue
   const stays = { deletes: "record", sfid: null, record_id: 7, reason: "duplicate key" };
   const path = "POST /mappings/map_1/reject-deletes";
   const lost = { lost_columns: ["note"], lost_children: ["salesforce.child"] };
-  world.answerEach(
-    path,
-    { ...nothing, rows: 60, records: 5, ...lost, next: null },
-    { ...nothing, rows: 1000, next: "log:9" },
-    { ...nothing, rows: 150, staying: [stays], next: "record:" },
-    { ...nothing, records: 3, next: null },
-  );
+  const answers = [
+    { rows: 60, records: 5, ...lost, next: null },
+    { rows: 1000, next: "log:9" },
+    { rows: 150, staying: [stays], next: "record:" },
+    { records: 3, next: null },
+  ];
+  world.answerEach(path, ...answers.map((one) => ({ ...nothing, ...one })));
 
   const unsaid = await world.run("mapping reject-deletes contact");
   const said = await world.run("mapping reject-deletes contact --yes");
@@ -174,7 +170,7 @@ test("mapping reject-deletes says what cannot come back, and with --yes continue
   expect(world.bodies(path).slice(1)).toEqual([null, "log:9", "record:"].map((after) => ({ after, recreate: false })));
 });
 
-test("held deletes are confirmed after a question, which means no without a terminal, or with --yes", async () => {
+test("held deletes, and whatever deletes or ends something, are confirmed after a question, which means no without a terminal, or with --yes", async () => {
   const held = { key: "record:7", name: "Ada", deletes: "record", sfid: "00Q000000000001AAA", record_id: 7 };
   const shown = [{ ...held, at: "2026-01-01T00:00:00.000Z" }];
   world.answer("GET /mappings/map_1/held-deletes", shown, { total: 3, limit: 1, offset: 0 });
@@ -185,6 +181,11 @@ test("held deletes are confirmed after a question, which means no without a term
   expect(world.calls("POST")).toEqual([]);
   await world.run("mapping confirm-deletes contact --yes --only record:7");
   expect(world.calls().at(-1)).toContain("only=record%3A7");
+
+  world.answer("DELETE /mappings/map_1", {});
+  expect((await world.run("mapping delete contact")).code).toBe(2);
+  expect(world.calls("DELETE")).toEqual([]);
+  expect((await world.run("mapping delete contact --yes")).code).toBe(0);
 });
 
 test("mapping dry-run waits for the result, shows fields and samples, and says how to continue", async () => {
@@ -193,10 +194,10 @@ test("mapping dry-run waits for the result, shows fields and samples, and says h
     ...{ rows_changed: 0, fields: [], samples: [], digest: null },
   };
   const difference = { field: "Email", postgres: "ours", salesforce: "theirs", winner: "postgres" };
+  const samples = [{ sfid: "003000000000001AAA", record_id: 7, differences: [difference] }];
   const found = {
     ...{ ...run, state: "done", read: 10, matched: 9, differing: 2, records_changed: 2, digest: "d1" },
-    fields: [{ field: "Email", rows: 2 }],
-    samples: [{ sfid: "003000000000001AAA", record_id: 7, differences: [difference] }],
+    ...{ fields: [{ field: "Email", rows: 2 }], samples },
   };
   world.answer("GET /monitoring/mappings", [{ ...CONTACT, conflict_policy: "postgres_wins" }]);
   world.answer("POST /mappings/map_1/dry-run", run);
@@ -297,12 +298,7 @@ test("a webhook gets all events where it gets what one without --events gets, an
   expect(stdout).toMatch(/^wh_2 .* deletes\.held$/m);
 });
 
-test("a command that deletes or ends something asks first; a token is ended by its name where only one has it", async () => {
-  world.answer("DELETE /mappings/map_1", {});
-  expect((await world.run("mapping delete contact")).code).toBe(2);
-  expect(world.calls("DELETE")).toEqual([]);
-  expect((await world.run("mapping delete contact --yes")).code).toBe(0);
-
+test("a token is ended by its name where only one has it", async () => {
   const one = { id: "tok_1", name: "ci", owner: "ada@example.com", state: "valid" };
   world.answer("GET /tokens", [one, { ...one, id: "tok_2", name: "two" }, { ...one, id: "tok_3", name: "two" }]);
   world.answer("DELETE /tokens/tok_1", one);
@@ -356,12 +352,14 @@ describe("the schema of the database", () => {
     expect(world.calls()).toEqual(Array(4).fill("GET /connections"));
   });
 
-  test("is kept as long as was said, and the setting is shown without options", async () => {
+  test("is kept as long as was said, the setting is shown without options, and there are others", async () => {
     const retention = { log_days: 14, conflict_days: 31, tombstone_days: 31 };
     const shown = { postgres: { ...postgres, retention, log_autovacuum: null }, salesforce: null };
     world.answer("GET /connections", shown);
     world.answer("PATCH /connections/postgres/retention", shown);
     const change = (flags: string) => world.run(`schema retention ${flags}`);
+
+    world.answer("PATCH /connections/postgres", {});
 
     const setting = await world.line.json(["schema", "retention"]);
     await change("--log-days 14 --autovacuum vacuum_scale_factor=0.02 vacuum_cost_delay=1");
@@ -369,50 +367,42 @@ describe("the schema of the database", () => {
     const mistyped = await change("--autovacuum vacuum_scale_factor");
 
     expect(setting).toEqual({ ...retention, log_autovacuum: null });
+    expect(mistyped).toMatchObject({ code: 6, stderr: has("vacuum_scale_factor=0.02, or none") });
+    expect((await world.run("schema changes propose")).stdout).toContain("bridge schema propose");
+    expect((await world.run("schema connections 5")).stdout).toContain("5 connections");
     expect(world.bodies("PATCH")).toEqual([
       { log_days: 14, log_autovacuum: { vacuum_scale_factor: 0.02, vacuum_cost_delay: 1 } },
-      { log_autovacuum: null },
+      ...[{ log_autovacuum: null }, { schema_changes: "propose" }, { max_connections: 5 }],
     ]);
-    expect(mistyped).toMatchObject({ code: 6, stderr: has("vacuum_scale_factor=0.02, or none") });
-  });
-
-  test.each([
-    ["changes propose", "bridge schema propose", { schema_changes: "propose" }],
-    ["connections 5", "5 connections", { max_connections: 5 }],
-  ])("has a setting of the workspace: %s", async (typed, says, body) => {
-    world.answer("PATCH /connections/postgres", {});
-
-    expect((await world.run(`schema ${typed}`)).stdout).toContain(says);
-    expect(world.bodies("PATCH")).toEqual([body]);
   });
 });
 
 describe("types of the mapped tables", () => {
-  const field = (name: string, label: string, pg_type: string) => ({ name, label, pg_type });
   beforeEach(() => {
-    const fields = ["Id", "LastName", "Amount__c", "Born__c", "Account__Ref__c"];
+    const described = [
+      ["Id", "Contact ID", "varchar(18)"],
+      ["LastName", "Last Name", "varchar(80)"],
+      ["Amount__c", "Amount */", "numeric(18,2)"],
+      ["Born__c", "Born", "timestamptz"],
+    ].map(([name, label, pg_type]) => ({ name, label, pg_type }));
+    const fields = [...described.map(({ name }) => name), "Account__Ref__c"];
     world.answer("GET /monitoring/mappings", [{ ...CONTACT, fields }]);
     world.answer("GET /connections", { postgres: { schema: "crm" }, salesforce: null });
-    world.answer("GET /objects/Contact", {
-      name: "Contact",
-      fields: [
-        field("Id", "Contact ID", "varchar(18)"),
-        field("LastName", "Last Name", "varchar(80)"),
-        field("Amount__c", "Amount */", "numeric(18,2)"),
-        field("Born__c", "Born", "timestamptz"),
-      ],
-    });
+    world.answer("GET /objects/Contact", { name: "Contact", fields: described });
   });
 
   test("are interfaces in TypeScript, as node-postgres gives rows, of mappings that are there", async () => {
     const { code, stdout } = await world.run("types --for ts");
 
     expect([code, (await world.run("types Lead --for ts")).code]).toEqual([0, 5]);
-    expect(stdout).toContain("/** A row of crm.contact. */\nexport interface Contact {\n  id: string;\n");
-    expect(stdout).toContain("  /** Last Name */\n  lastname: string | null;\n");
-    expect(stdout).toContain("  /** Amount * / */\n  amount__c: string | null;\n");
-    expect(stdout).toContain("  born__c: Date | null;\n");
-    expect(stdout).toContain("  account__ref__c: string | null;\n}\n");
+    for (const text of [
+      "/** A row of crm.contact. */\nexport interface Contact {\n  id: string;\n",
+      "  /** Last Name */\n  lastname: string | null;\n",
+      "  /** Amount * / */\n  amount__c: string | null;\n",
+      "  born__c: Date | null;\n",
+      "  account__ref__c: string | null;\n}\n",
+    ])
+      expect(stdout).toContain(text);
   });
 
   test("are tables that Drizzle understands", async () => {
@@ -434,14 +424,10 @@ describe("a migration that is proposed", () => {
     'ALTER TABLE "crm"."contact" ADD COLUMN "sfid" varchar(18), ADD COLUMN "amount" numeric(18,2)',
     'CREATE UNIQUE INDEX CONCURRENTLY "contact_sfid_key" ON "crm"."contact" ("sfid")',
   ];
-  const [indexes, wider] = [[{ name: "contact_sfid_key", column: "sfid", unique: true }], []];
-  const columns = [
-    { column: "sfid", type: "varchar(18)" },
-    { column: "amount", type: "numeric(18,2)" },
-  ];
   const proposal = {
     ...{ mapping_id: "map_1", sf_object: "Contact", schema: "crm", table: "contact", awaited: true, create: false },
-    ...{ columns, wider, indexes, sql },
+    ...{ columns: [{ column: "sfid", type: "varchar(18)" }], wider: [], sql },
+    indexes: [{ name: "contact_sfid_key", column: "sfid", unique: true }],
   };
   const path = "GET /connections/postgres/proposals";
 
@@ -460,11 +446,14 @@ describe("a migration that is proposed", () => {
     mkdirSync(`${folder}/out/meta`, { recursive: true });
     world.line.file("out/meta/_journal.json", JSON.stringify({ version: "8", dialect: "postgresql", entries: [] }));
 
-    const missing = await world.run(`schema propose --drizzle ${folder}/nothing`);
-    const unknown = await world.run(`schema propose --drizzle ${folder}/out`);
-
-    expect(missing).toMatchObject({ code: 2, stderr: has("the folder that drizzle-kit generate") });
-    expect(unknown).toMatchObject({ code: 2, stderr: has("run drizzle-kit generate") });
+    for (const [name, says] of [
+      ["nothing", "the folder that drizzle-kit generate"],
+      ["out", "run drizzle-kit generate"],
+    ] as const)
+      expect(await world.run(`schema propose --drizzle ${folder}/${name}`)).toMatchObject({
+        code: 2,
+        stderr: has(says),
+      });
     expect(readdirSync(`${folder}/out`)).toEqual(["meta"]);
   });
 });
@@ -474,16 +463,17 @@ describe("from the command line", () => {
     world.answer("POST /monitoring/errors/dismiss", { dismissed: 1, remaining: 0 });
     world.answer("POST /monitoring/errors/7/retry", { retried: 0, remaining: 0 });
     world.answer("GET /monitoring/activity/7", {});
-    const settled = await world.run("errors --retry 7");
+    const codeOf = async (options: string) => (await world.run(`errors ${options}`)).code;
+    const settled = await codeOf("--retry 7");
     world.refuse("GET /monitoring/activity/7", 404, "NOT_FOUND");
-    const unknown = await world.run("errors --retry 7");
+    const unknown = await codeOf("--retry 7");
     const one = await world.run("errors --dismiss 4711");
-    const unsaid = [await world.run("errors --dismiss"), await world.run("errors --dismiss --retry --yes")];
+    const unsaid = [await codeOf("--dismiss"), await codeOf("--dismiss --retry --yes")];
     world.answer("POST /monitoring/errors/dismiss", { dismissed: 0, remaining: 0 });
-    const absent = [await world.run("errors --dismiss 9"), await world.run("errors --dismiss nine")];
+    const absent = [await codeOf("--dismiss 9"), await codeOf("--dismiss nine")];
 
     expect(one).toMatchObject({ code: 0, stdout: "The failure 4711 is dismissed.\n" });
-    expect([settled, unknown, ...unsaid, ...absent].map(({ code }) => code)).toEqual([0, 5, 2, 2, 5, 6]);
+    expect([settled, unknown, ...unsaid, ...absent]).toEqual([0, 5, 2, 2, 5, 6]);
     expect(world.bodies("POST /monitoring/errors/dismiss")).toEqual([{ id: 4711 }, { id: 9 }]);
   });
 
@@ -519,7 +509,6 @@ describe("from the command line", () => {
 
   test("the audit log as CSV is that of the actor who was asked for", async () => {
     await world.run("audit --actor ada@example.com --csv");
-
     expect(world.calls()).toEqual([expect.stringMatching(/^GET \/audit-log\?.*actor=ada%40example\.com/)]);
   });
 });

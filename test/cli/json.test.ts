@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { ROUTES, type RouteName } from "../../lib/http/routes.ts";
 import { eachCliWorld } from "./world.ts";
 
@@ -11,38 +11,28 @@ const EXAMPLES = JSON.parse(
 const dataOf = (route: RouteName): unknown => EXAMPLES[route]?.response.data;
 const idIn = (route: RouteName): string => (dataOf(route) as readonly { readonly id: string }[])[0]?.id ?? "";
 
+const LISTS = ["list-mapping-states", "list-webhooks", "list-deliveries", "list-tokens"] as const;
+const [MAPPING = "", WEBHOOK = "", DELIVERY = "", TOKEN = ""] = LISTS.map(idIn);
 const IDS: Readonly<Record<string, string>> = {
-  mapping_id: idIn("list-mapping-states"),
-  webhook_id: idIn("list-webhooks"),
-  delivery_id: idIn("list-deliveries"),
-  token_id: idIn("list-tokens"),
-  object_name: "Contact",
-  conflict_id: "1",
-  change_id: "2",
-  row_id: "2",
-  table: "contact",
-  key: "1",
+  ...{ mapping_id: MAPPING, webhook_id: WEBHOOK, delivery_id: DELIVERY, token_id: TOKEN },
+  ...{ object_name: "Contact", conflict_id: "1", change_id: "2", row_id: "2", table: "contact", key: "1" },
 };
-const [WEBHOOK = "", DELIVERY = "", TOKEN = ""] = [IDS["webhook_id"], IDS["delivery_id"], IDS["token_id"]];
 
 const world = eachCliWorld();
 let file: string;
 beforeEach(() => {
   file = world.line.file("document.json", JSON.stringify(dataOf("export-config")));
-  for (const [name, { response }] of Object.entries(EXAMPLES)) {
-    const { method, path } = ROUTES[name as RouteName];
-    const below = path.replace("/api/v1/t/{workspace_id}", "").replace(/\{(\w+)\}/g, (_, id: string) => IDS[id] ?? "");
-    world.answer(`${method} ${below}`, response.data, response.meta);
-  }
+  for (const [route, { response }] of Object.entries(EXAMPLES))
+    world.answer(callOf(route as RouteName), response.data, response.meta);
 });
+
+function callOf(route: RouteName): string {
+  const { method, path } = ROUTES[route];
+  return `${method} ${path.replace("/api/v1/t/{workspace_id}", "").replace(/\{(\w+)\}/g, (_, id) => IDS[id] ?? "")}`;
+}
 
 /** A database's URL is read from standard input; other commands leave it there. */
 const TYPED = { stdin: "postgres://bridge:pw@db.example.com/acme\n" };
-
-const json = async (line: string) => {
-  const { code, stdout } = await world.run(`${line.replace("FILE", file)} --json`, TYPED);
-  return { code, data: JSON.parse(stdout) as unknown };
-};
 
 /** Commands that show or do one thing: a program gets all that the service answered, as it answered it. */
 const COMMANDS: readonly (readonly [line: string, route: RouteName])[] = [
@@ -106,41 +96,36 @@ const COMMANDS: readonly (readonly [line: string, route: RouteName])[] = [
 ];
 
 test.each(COMMANDS)("bridge %s --json is the whole answer of %s", async (line, route) => {
-  expect((await json(line)).data).toEqual(dataOf(route));
+  const { stdout } = await world.run(`${line.replace("FILE", file)} --json`, TYPED);
+
+  expect(JSON.parse(stdout)).toEqual(dataOf(route));
 });
 
-describe("the exit code of what was looked at (command-line.md)", () => {
-  const well = dataOf("read-health") as { readonly pg: object; readonly sf: object; readonly sync: object };
-  const drift = dataOf("read-drift") as object;
-  const ok = (isOk: boolean) => ({ ...(dataOf("test-salesforce") as object), ok: isOk });
-  const { mappings: bells, ...bell } = dataOf("read-doorbell") as { readonly mappings: readonly object[] };
-  const doorbell = (state: string) => ({ ...bell, mappings: bells.map((one) => ({ ...one, state })) });
-  const mapping = (state: string) => ({ ...(dataOf("read-mapping") as object), state });
+/** That of a doorbell: doorbell.test.ts. */
+test.each<[line: string, route: RouteName, changes: Readonly<Record<string, unknown>>, code: number]>([
+  ["health", "read-health", {}, 0],
+  ["health", "read-health", { pg: { status: "degraded" } }, 10],
+  ["health", "read-health", { sf: { status: "degraded" } }, 10],
+  ["health", "read-health", { sync: { status: "broken" } }, 10],
+  ["config drift", "read-drift", { drifted: false, changes: [] }, 0],
+  ["config drift", "read-drift", {}, 10],
+  ["connect salesforce --test", "test-salesforce", { ok: true }, 0],
+  ["connect salesforce --test", "test-salesforce", { ok: false }, 10],
+  ["connect postgres --test", "test-postgres", { ok: true }, 0],
+  ["connect postgres --test", "test-postgres", { ok: false }, 10],
+  ["mapping show contact", "read-mapping", { state: "ready" }, 0],
+  ["mapping show contact", "read-mapping", { state: "paused" }, 0],
+  ["mapping show contact", "read-mapping", { state: "broken" }, 10],
+  ["mapping show contact", "read-mapping", { state: "provisioning_failed" }, 10],
+  ["mapping show contact", "read-mapping", { state: "migration_pending" }, 10],
+])("%s of the answer of %s with %j ends with %i, for people and for programs", async (line, route, changes, code) => {
+  const whole = dataOf(route) as Readonly<Record<string, unknown>>;
+  const merged = (part: unknown, now: unknown) =>
+    typeof now === "object" && !Array.isArray(now) ? { ...(part as object), ...now } : now;
+  const changed = Object.entries(changes).map(([name, now]) => [name, merged(whole[name], now)]);
+  world.answer(callOf(route), { ...whole, ...Object.fromEntries(changed) });
 
-  test.each([
-    ["health", 0, "GET /health", well],
-    ["health", 10, "GET /health", { ...well, pg: { ...well.pg, status: "degraded" } }],
-    ["health", 10, "GET /health", { ...well, sf: { ...well.sf, status: "degraded" } }],
-    ["health", 10, "GET /health", { ...well, sync: { ...well.sync, status: "broken" } }],
-    ["config drift", 0, "GET /config/drift", { ...drift, drifted: false, changes: [] }],
-    ["config drift", 10, "GET /config/drift", drift],
-    ["connect salesforce --test", 0, "POST /connections/salesforce/test", ok(true)],
-    ["connect salesforce --test", 10, "POST /connections/salesforce/test", ok(false)],
-    ["connect postgres --test", 0, "POST /connections/postgres/test", ok(true)],
-    ["connect postgres --test", 10, "POST /connections/postgres/test", ok(false)],
-    ["doorbell", 0, "GET /doorbell", doorbell("alive")],
-    ["doorbell", 0, "GET /doorbell", doorbell("waiting")],
-    ["doorbell", 10, "GET /doorbell", doorbell("dead")],
-    ["mapping show contact", 0, `GET /mappings/${IDS["mapping_id"]}`, mapping("ready")],
-    ["mapping show contact", 0, `GET /mappings/${IDS["mapping_id"]}`, mapping("paused")],
-    ["mapping show contact", 10, `GET /mappings/${IDS["mapping_id"]}`, mapping("broken")],
-    ["mapping show contact", 10, `GET /mappings/${IDS["mapping_id"]}`, mapping("provisioning_failed")],
-    ["mapping show contact", 10, `GET /mappings/${IDS["mapping_id"]}`, mapping("migration_pending")],
-  ])("of %s is %i, for people and for programs", async (line, code, call, answer) => {
-    world.answer(call, answer);
+  const ended = [await world.run(line, TYPED), await world.run(`${line} --json`, TYPED)];
 
-    const shown = await world.run(line, TYPED);
-
-    expect([shown.code, (await json(line)).code]).toEqual([code, code]);
-  });
+  expect(ended.map((one) => one.code)).toEqual([code, code]);
 });

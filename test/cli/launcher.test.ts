@@ -6,22 +6,15 @@ import manifest from "../../package.json" with { type: "json" };
 
 const LAUNCHER = join(import.meta.dirname, "../../bin/bridge.mjs");
 
-/** Makes the running Node say that it is another. */
-const pretend = (version: string): string[] => [
-  "--import",
-  `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"${version}"}})`,
-];
+/** Makes the running Node say that it is an older one. */
+const OLDER = `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`;
 
-const run = (args: readonly string[]) => promisify(execFile)(process.execPath, args);
+test.each([
+  ["the Node that it is written for", []],
+  ["an older one on the PATH, which hands over to the project's own, its exit code included", ["--import", OLDER]],
+])("the command line starts under %s", async (_, node) => {
+  const run = (typed: string) => promisify(execFile)(process.execPath, [...node, LAUNCHER, typed]);
 
-test("the command line starts under the Node that it is written for", async () => {
-  expect((await run([LAUNCHER, "--version"])).stdout.trim()).toBe(manifest.version);
-});
-
-test("an older Node on the PATH hands over to the project's own", async () => {
-  expect((await run([...pretend("20.20.2"), LAUNCHER, "--version"])).stdout.trim()).toBe(manifest.version);
-});
-
-test("exit codes come through the handing over", async () => {
-  await expect(run([...pretend("20.20.2"), LAUNCHER, "explode"])).rejects.toMatchObject({ code: 2 });
+  expect((await run("--version")).stdout.trim()).toBe(manifest.version);
+  await expect(run("explode")).rejects.toMatchObject({ code: 2 });
 });

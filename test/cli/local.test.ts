@@ -64,7 +64,6 @@ test.each([
 ])("a text that fails ends as not acceptable, with the words of its side: %s %s", async (command, text, says) => {
   const { code, stderr } = await line.run([command, text]);
 
-  expect(code, stderr).toBe(6);
-  expect(stderr).toContain(says);
+  expect([code, stderr]).toEqual([6, expect.stringContaining(says)]);
   expect(stderr).not.toMatch(/^ +at /m);
 });

@@ -87,20 +87,17 @@ test("nothing is changed before a user says yes, nor where something must be cor
   expect(changes()).toEqual([]);
 });
 
-test.each<[string, (text: string) => Buffer]>([
-  ["UTF-8 with a byte-order mark", (text) => Buffer.from(`\uFEFF${text}`)],
-  ["UTF-16, as PowerShell writes it", (text) => Buffer.from(`\uFEFF${text}`, "utf16le")],
-  ["UTF-16 with the other byte first", (text) => Buffer.from(`\uFEFF${text}`, "utf16le").swap16()],
-])("an export in %s is read, from a file and from standard input", async (_, bytesOf) => {
-  const bytes = bytesOf(readFileSync(file, "utf8"));
-  writeFileSync(file, bytes);
+test("an export in UTF-8 with a byte-order mark, or in UTF-16 of either order, is read, from a file and from standard input", async () => {
+  const text = `\uFEFF${readFileSync(file, "utf8")}`;
 
-  const { code } = await migrate("--dry-run");
-  const piped = await world.run("config plan -", { stdin: bytes });
+  for (const bytes of [Buffer.from(text), Buffer.from(text, "utf16le"), Buffer.from(text, "utf16le").swap16()]) {
+    writeFileSync(file, bytes);
+    expect((await migrate("--dry-run")).code).toBe(0);
+    expect((await world.run("config plan -", { stdin: bytes })).code).toBe(0);
+  }
 
-  expect([code, piped.code]).toEqual([0, 0]);
   const mappings = [{ object_name: "Contact" }];
-  expect(world.bodies("POST /config/import")).toMatchObject([{ mappings }, { mappings }]);
+  expect(world.bodies("POST /config/import")).toMatchObject(Array(6).fill({ mappings }));
 });
 
 test("a table that is not adopted is named with the reason, and one of an inactive mapping is waited for", async () => {
@@ -135,20 +132,19 @@ describe("a rehearsal", () => {
     world.answer(`GET ${at}/monitoring/mappings`, [mapping]);
   });
 
+  const operate =
+    <Answer>(answer: Answer) =>
+    async (asked: object) => {
+      operated.push(asked);
+      return answer;
+    };
   const rehearse = (database = "postgres://u:p@db.example.com/copy\n") => {
     const line = world.user(world.signedIn, {
-      createWorkspace: async (asked) => {
-        operated.push(asked);
-        return { workspaceId: "ws_copy", token: "brg_r_copy" };
-      },
-      removeWorkspace: async (asked) => {
-        operated.push(asked);
-        return { name: "Rehearsal", cleared: null };
-      },
+      createWorkspace: operate({ workspaceId: "ws_copy", token: "brg_r_copy" }),
+      removeWorkspace: operate({ name: "Rehearsal", cleared: null }),
     });
     const copy = line.file("copy.url", database);
-    const options = ["--rehearse", "--database-url-file", copy, "--yes"];
-    return line.run(["migrate", "heroku-connect", file, ...options]);
+    return line.run(["migrate", "heroku-connect", file, "--rehearse", "--database-url-file", copy, "--yes"]);
   };
 
   test("has a workspace of its own, plans what the day will bring, never sends, and says what to decide", async () => {

@@ -8,6 +8,7 @@ const CYCLE = "GET /mappings/map_1/cycles/cyc_1";
 const STARTED = { triggered: true, mapping_id: "map_1", message: "Poll cycle started." };
 const NOTHING = { asked_at: null, ended_at: null, pulled: null, accepted: null, refused: null, error: null };
 const TIMES = { asked_at: "2026-11-20T12:00:00.000Z", ended_at: "2026-11-20T12:00:01.450Z" };
+const ONE_READ = { pulled: 1, accepted: 0, refused: 0 };
 const ended = (more: object) => ({ ...NOTHING, ...TIMES, state: "ended", ...more });
 
 /** The service starts a cycle, and answers so once it has ended. */
@@ -20,18 +21,17 @@ test.each([
   [{ pulled: 3, accepted: 2, refused: 0 }, "2 changes sent, 3 records read, in 1.4 s.", 0],
   [{ pulled: 0, accepted: 1, refused: 4 }, "1 change sent, 4 refused (bridge errors), no records read, in 1.4 s.", 0],
   [
-    { pulled: 1, accepted: 0, refused: 0, error: "it was aborted" },
-    "no changes sent, 1 record read, in 1.4 s. It did not come to its end: it was aborted",
+    { ...ONE_READ, error: "aborted" },
+    "no changes sent, 1 record read, in 1.4 s. It did not come to its end: aborted",
     10,
   ],
   [{ error: "the org cannot be reached" }, "no cycle has run, after 1.4 s: the org cannot be reached", 10],
 ])("a poll says what its cycle did: %j", async (outcome, sentence, code) => {
   answers(ended(outcome));
 
-  const said = await world.run("poll contact");
   const asJson = await world.run("poll contact --json");
 
-  expect([said.stdout, said.code]).toEqual([`Contact: ${sentence}\n`, code]);
+  expect(await world.run("poll contact")).toMatchObject({ stdout: `Contact: ${sentence}\n`, code });
   expect(JSON.parse(asJson.stdout)).toEqual({ ...STARTED, cycle: ended(outcome) });
   expect(asJson.code).toBe(code);
   expect(world.calls().at(-1)).toBe(`${CYCLE}?wait=20`);

@@ -87,9 +87,7 @@ describe("tables", () => {
     [{ NO_COLOR: "1" }, [], 120, false],
     [{ TERM: "dumb" }, [], 100, false],
     [{ FORCE_COLOR: "1" }, [], undefined, true],
-    [{ FORCE_COLOR: "0" }, [], undefined, false],
     [{ NO_COLOR: "1" }, ["--color"], undefined, true],
-    [{ FORCE_COLOR: "1" }, ["--no-color"], undefined, false],
     [{ FORCE_COLOR: "1" }, ["--json"], undefined, false],
   ])("have colours with %j and %j on %s columns: %j", async (environment, options, columns, hasColours) => {
     world.answer("GET /tokens", [token("a")]);
@@ -130,9 +128,10 @@ describe("times", () => {
 
 describe("names and values", () => {
   test("of a mapping are in groups, by words", async () => {
-    const mapping = { ...CONTACT, sf_polling_seconds: 10, active: true };
-    const more = { state: "running", last_run_at: null, notices: [], rows_synced: 2, lag_seconds: { p50: 1.234567 } };
-    world.answer("GET /mappings/map_1", { ...mapping, ...more });
+    world.answer("GET /mappings/map_1", {
+      ...{ ...CONTACT, sf_polling_seconds: 10, active: true, state: "running", last_run_at: null, notices: [] },
+      ...{ rows_synced: 2, lag_seconds: { p50: 1.234567 } },
+    });
 
     const { stdout } = await world.run("mapping show contact --no-color", { columns: 100 });
 
@@ -151,6 +150,7 @@ describe("names and values", () => {
       { ...entry, action: "token.created", detail: token },
       { ...entry, action: "mapping.updated", detail: { sf_object: "Contact", changes: { filter: null } } },
       { ...entry, action: "workspace.paused", detail: {} },
+      { ...entry, action: "mapping.flown", detail: { sf_object: "Contact" } }, // of another version
     ]);
 
     const { stdout } = await world.run("audit");
@@ -158,6 +158,7 @@ describe("names and values", () => {
     expect(stdout).toContain('  created the token "nightly job" (scopes read and operate)\n');
     expect(stdout).toContain("  updated the mapping Contact (changes filter none)\n");
     expect(stdout).toContain("  paused the workspace\n");
+    expect(stdout).toContain("  did mapping.flown to Contact\n");
   });
 });
 

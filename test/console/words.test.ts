@@ -29,16 +29,13 @@ describe.each(ZONES)("for a reader in %s", (zone) => {
     ["2026-11-20T12:03:22Z", null, { ...CLOCK, second: "2-digit" }],
     ["2026-11-19T12:00:00Z", DAY, CLOCK],
     ["2025-11-20T12:00:00Z", { ...DAY, year: "numeric" }, CLOCK],
-  ] as const)(
-    "the clock is the reader's own, with seconds today, and names another day and year: %s",
-    (at, day, time) => {
-      vi.stubEnv("TZ", zone);
+  ] as const)("the clock is the reader's, with seconds today, and names another day and year: %s", (at, day, time) => {
+    vi.stubEnv("TZ", zone);
 
-      const shown = clock(at, new Date("2026-11-20T13:00:00Z"));
+    const shown = clock(at, new Date("2026-11-20T13:00:00Z"));
 
-      expect(shown).toBe(`${day ? `${written(at, zone, day)}, ` : ""}${written(at, zone, time)}`);
-    },
-  );
+    expect(shown).toBe(`${day ? `${written(at, zone, day)}, ` : ""}${written(at, zone, time)}`);
+  });
 });
 
 test("a day ends at the reader's midnight, not at that of UTC", () => {

@@ -1,8 +1,8 @@
+import type { AdoptHerokuConnectData } from "bridge/api";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handler as adopt } from "../../functions/api/adopt-heroku-connect.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
-import { call } from "../support/clients/call.ts";
+import { askingIn } from "../support/clients/ask.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
@@ -24,16 +24,15 @@ afterAll(async () => {
   await cloud.close();
 });
 
-interface Adoption {
-  readonly state: string;
-  readonly tables: readonly object[];
-  readonly findings: readonly { readonly check: string; readonly ok: boolean; readonly remedy: string | null }[];
-}
-
 const ask = (workspace: TestWorkspace, query: Record<string, string> = {}) =>
-  call(adopt, "adopt-heroku-connect", { token: workspace.token, path: { workspace_id: workspace.id }, query });
-const look = async (workspace: TestWorkspace): Promise<Adoption> => dataOf(await ask(workspace, { dry_run: "true" }));
-const worries = ({ findings }: Adoption) => findings.filter(({ ok }) => !ok).map(({ check }) => check);
+  askingIn(() => workspace)("adopt-heroku-connect", { query });
+const look = async (workspace: TestWorkspace) =>
+  dataOf<AdoptHerokuConnectData>(await ask(workspace, { dry_run: "true" }));
+const adopted = async (workspace: TestWorkspace) => dataOf<AdoptHerokuConnectData>(await ask(workspace));
+
+/** A schema with one table of Heroku Connect's, by its only column. */
+const theirs = (schema: string, table: string, column: string) =>
+  application.query(herokuConnectSchema([{ table, columns: { [column]: "varchar(80)" } }], schema));
 
 test("the inspection shows what there is to adopt, what waits in it, and what speaks against it", async () => {
   const workspace = await createTestWorkspace({ postgres: { url: database.url, schema: "theirs" } });
@@ -65,31 +64,29 @@ test("the inspection shows what there is to adopt, what waits in it, and what sp
       },
     ],
   });
-  expect(worries(found)).toEqual(["paused", "readers", "dependents"]);
+  expect(found.findings.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual(["paused", "readers", "dependents"]);
   const { rows } = await application.query("SELECT to_regclass('theirs._bridge_meta') AS ours");
   expect(rows).toEqual([{ ours: null }]);
 });
 
 test("adopting moves the log aside once, is audited once, and can be asked for again", async () => {
   const workspace = await createTestWorkspace({ postgres: { url: database.url, schema: "moved" } });
-  await application.query(herokuConnectSchema([{ table: "lead", columns: { lastname: "varchar(80)" } }], "moved"));
+  await theirs("moved", "lead", "lastname");
 
-  const first: Adoption = dataOf(await ask(workspace));
+  const first = await adopted(workspace);
   await application.query("INSERT INTO moved.lead (lastname) VALUES ('Captured by theirs')");
-  const second: Adoption = dataOf(await ask(workspace));
+  const second = await adopted(workspace);
 
   expect([first.state, second.state]).toEqual(["adopted", "adopted"]);
   expect(second.tables).toMatchObject([{ table: "lead", changes: { new: 1 } }]);
-  const page = await auditPage({ workspaceId: workspace.id, actor: null, action: null }, { limit: 10, offset: 0 });
-  const entries = page.entries.filter(({ action }) => action === "connection.postgres_changed");
-  expect(entries.map(({ detail }) => detail)).toEqual([
-    { adopted: "heroku_connect", schema: "moved", tables: ["lead"] },
-  ]);
+  const { entries } = await auditedIn(workspace.id, "connection.postgres_changed", 10);
+  const detail = { adopted: "heroku_connect", schema: "moved", tables: ["lead"] };
+  expect(entries.map((entry) => entry.detail)).toEqual([detail]);
 });
 
 test("a role that may not change what Heroku Connect has created gets the GRANT, and nothing is touched", async () => {
   const role = `bridge_${Date.now()}`;
-  await application.query(herokuConnectSchema([{ table: "account", columns: { name: "varchar(80)" } }], "foreign_one"));
+  await theirs("foreign_one", "account", "name");
   await database.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'p'; GRANT ALL ON SCHEMA foreign_one TO ${role};
     GRANT ALL ON ALL TABLES IN SCHEMA foreign_one TO ${role}`);
   const url = Object.assign(new URL(database.url), { username: role, password: "p" }).href;
@@ -106,7 +103,7 @@ test("a role that may not change what Heroku Connect has created gets the GRANT,
 });
 
 test("a plan with few connections is named with what Bridge takes of them, and adopted nevertheless", async () => {
-  await application.query(herokuConnectSchema([{ table: "task", columns: { subject: "varchar(80)" } }], "small"));
+  await theirs("small", "task", "subject");
   const role = `small_${Date.now()}`;
   const owner = new URL(database.url).username;
   await database.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'p' CONNECTION LIMIT 15; GRANT ${owner} TO ${role}`);
@@ -115,12 +112,12 @@ test("a plan with few connections is named with what Bridge takes of them, and a
   const fewer = await createTestWorkspace({ postgres: { url, schema: "small", maxConnections: 5 } });
 
   const [ten, five] = [await look(workspace), await look(fewer)].map(({ findings }) => findings.at(-1));
-  const adopted: Adoption = dataOf(await ask(workspace));
+  const { state } = await adopted(workspace);
   await database.asSuperuser(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`);
 
   expect(ten).toMatchObject({ check: "connections", ok: false, message: "Bridge opens up to 10 of 15 connections" });
   expect(five).toMatchObject({ ok: true, message: "Bridge opens up to 5 of 15 connections" });
-  expect(adopted.state).toBe("adopted");
+  expect(state).toBe("adopted");
 });
 
 test("a schema without anything of Heroku Connect's is left alone", async () => {

@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { herokuConnectSchemas, workspaces } from "../../functions/services/composition.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
-import { untilJobsEnd } from "../support/worlds/bulk-jobs.ts";
 import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
 import { createSyncWorld, type Row, type SyncWorld } from "../support/worlds/sync-world.ts";
+import { sqlOf, WAY_BACK } from "./their-database.ts";
 
 /*
  * A takeover of many mappings at once, as a role that owns its schema and no more. `TAKEOVER=200,1000000,10000` says how
@@ -30,15 +29,11 @@ const DEFINITION = {
   })),
 };
 const COLUMNS = { name: "varchar(80)", code__c: "varchar(20)", note__c: "varchar(80)" };
-const PAGE = new URL("../../lib/heroku-connect/HEROKU-CONNECT.md", import.meta.url);
 
 test(`${MAPPINGS} mappings with ${ROWS} rows and ${WAITING} waiting changes are taken over at once, and given back`, async () => {
   const cloud = await startBridgeCloud();
-  const world = await createSyncWorld(cloud, {
-    isBefore: true,
-    dailyApiRequests: 10_000_000,
-    definition: DEFINITION as never,
-  });
+  const options = { isBefore: true, dailyApiRequests: 10_000_000, definition: DEFINITION as never };
+  const world = await createSyncWorld(cloud, options);
   await heroku(world, cloud);
   const { postgres } = (await (await workspaces().find(world.workspaceId))?.open()) ?? {};
   if (!postgres) throw new Error("the test's workspace is not connected");
@@ -50,23 +45,23 @@ test(`${MAPPINGS} mappings with ${ROWS} rows and ${WAITING} waiting changes are 
   const { takenOver } = await herokuConnectSchemas.look(postgres);
   const send = await timed(world, () => untilSent(world, take.answer));
   const different = await differences(world);
-  const back = await timed(world, () => world.sql(/```sql\n([^`]+)```/.exec(readFileSync(PAGE, "utf8"))?.[1] ?? ""));
+  const back = await timed(world, () => world.sql(sqlOf(WAY_BACK)));
   await world.sql("UPDATE salesforce.moved1__c SET note__c = 'theirs again' WHERE code__c = 'C-0'");
 
   const locked = takenOver.map(({ lockedMs }) => lockedMs ?? Number.NaN).sort((one, other) => one - other);
   const [version] = await world.sql("SHOW server_version");
-  print([
+  const lines = [
     `PostgreSQL ${version?.["server_version"]}: ${MAPPINGS} mappings, ${EACH * MAPPINGS} rows, ${CHANGED * MAPPINGS} waiting changes`,
     `all tables locked against writes (SHARE ROW EXCLUSIVE), at most ${adopt.seconds} s, ${adopt.calls} calls`,
     `all tables taken over: ${take.seconds} s, ${take.calls} calls`,
     `each table locked (ACCESS EXCLUSIVE): median ${locked[Math.floor(locked.length / 2)]} ms, longest ${locked.at(-1)} ms`,
     `waiting changes sent: ${send.seconds} s, ${send.calls} calls`,
     `the way back: ${back.seconds} s`,
-  ]);
+  ];
+  process.stdout.write(`${lines.join("\n")}\n`);
   expect(locked).toHaveLength(MAPPINGS);
   expect(different).toEqual([]);
-  expect(await differences(world, 1)).toEqual(["Moved1__c"]);
-  expect(await differences(world, 2)).toEqual([]);
+  expect(await differences(world, OBJECTS.slice(0, 2))).toEqual(["Moved1__c"]);
   expect(
     await world.sql(`SELECT count(*) FILTER (WHERE tgname LIKE 'hc\\_%')::int AS theirs, count(*) FILTER (WHERE tgname ~ 'bridge')::int AS ours
       FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE c.relnamespace = 'salesforce'::regnamespace AND NOT tgisinternal`),
@@ -80,21 +75,17 @@ test(`${MAPPINGS} mappings with ${ROWS} rows and ${WAITING} waiting changes are 
 
 /** What Heroku Connect leaves: rows equal to their records, and changes of three kinds that the application made since. */
 async function heroku(world: SyncWorld, cloud: BridgeCloud): Promise<void> {
-  await world.sql(
-    herokuConnectSchema(
-      OBJECTS.map((object) => ({ table: object.toLowerCase(), columns: COLUMNS, upsertColumn: "code__c" })),
-    ),
-  );
+  const tables = OBJECTS.map((object) => ({ table: object.toLowerCase(), columns: COLUMNS, upsertColumn: "code__c" }));
+  await world.sql(herokuConnectSchema(tables));
   for (const object of OBJECTS) {
     const table = `salesforce.${object.toLowerCase()}`;
-    await insertByJob(
-      world,
+    await world.createRecords(
       object,
-      Array.from({ length: EACH }, (_, at) => `Row ${at},C-${at}`),
+      Array.from({ length: EACH }, (_, at) => ({ Name: `Row ${at}`, Code__c: `C-${at}` })),
     );
     await world.sql(`${AS_HEROKU_CONNECT}; ALTER TABLE ${table} DISABLE TRIGGER USER`); // which would capture none of it
     await world.sql(
-      `INSERT INTO salesforce.${object.toLowerCase()} (sfid, name, code__c, systemmodstamp, isdeleted)
+      `INSERT INTO ${table} (sfid, name, code__c, systemmodstamp, isdeleted)
        SELECT "Id", "Name", "Code__c", "SystemModstamp"::timestamptz AT TIME ZONE 'UTC', false
        FROM jsonb_to_recordset($1) AS r ("Id" text, "Name" text, "Code__c" text, "SystemModstamp" text)`,
       [JSON.stringify(await records(world, object, "Id, Name, Code__c, SystemModstamp"))],
@@ -103,21 +94,6 @@ async function heroku(world: SyncWorld, cloud: BridgeCloud): Promise<void> {
     await change(world, object.toLowerCase());
   }
   await cloud.clock.advance({ seconds: 3600 });
-}
-
-/** Records by their names and codes, saved by a job of the Bulk API. */
-async function insertByJob(world: SyncWorld, object: string, lines: readonly string[]): Promise<void> {
-  const job = (await world.rest("POST", "/jobs/ingest", { object, operation: "insert" })) as { readonly id: string };
-  const uploaded = await fetch(`${world.org.url}/services/data/v66.0/jobs/ingest/${job.id}/batches`, {
-    method: "PUT",
-    headers: { authorization: `Bearer ${world.org.accessToken}`, "content-type": "text/csv" },
-    body: `Name,Code__c\n${lines.join("\n")}\n`,
-  });
-  expect(uploaded.status).toBe(201);
-  await world.rest("PATCH", `/jobs/ingest/${job.id}`, { state: "UploadComplete" });
-  await untilJobsEnd(world);
-  const { numberRecordsProcessed, numberRecordsFailed } = (await world.rest("GET", `/jobs/ingest/${job.id}`)) as Row;
-  expect([numberRecordsProcessed, numberRecordsFailed]).toEqual([lines.length, 0]);
 }
 
 /** Half of them updates, a quarter deletes, a quarter inserts. */
@@ -135,23 +111,20 @@ async function change(world: SyncWorld, table: string): Promise<void> {
 
 /** Cycles of each mapping until nothing of it waits. */
 async function untilSent(world: SyncWorld, mappings: readonly Mapping[]): Promise<void> {
+  const open = "SELECT FROM salesforce._trigger_log WHERE table_name = $1 AND processed_at IS NULL LIMIT 1";
   for (const mapping of mappings) {
-    for (let cycles = 0; ; cycles += 1) {
+    let cycles = 0;
+    do {
+      if (cycles++ === 20) throw new Error(`${mapping.sfObject} still has changes that wait`);
       await world.cycle(mapping);
-      const [open] = await world.sql(
-        "SELECT FROM salesforce._trigger_log WHERE table_name = $1 AND processed_at IS NULL LIMIT 1",
-        [mapping.pgTable],
-      );
-      if (!open) break;
-      if (cycles === 20) throw new Error(`${mapping.sfObject} still has changes that wait`);
-    }
+    } while ((await world.sql(open, [mapping.pgTable])).length > 0);
   }
 }
 
-/** Objects whose rows and records are not the same; of `only` the first so many. */
-async function differences(world: SyncWorld, nth?: number): Promise<readonly string[]> {
+/** Those of the objects whose rows and records are not the same. */
+async function differences(world: SyncWorld, objects = OBJECTS): Promise<readonly string[]> {
   const different: string[] = [];
-  for (const object of nth === undefined ? OBJECTS : OBJECTS.slice(nth - 1, nth)) {
+  for (const object of objects) {
     const there = await records(world, object, "Id, Name, Code__c, Note__c");
     const here = await world.sql(
       `SELECT sfid AS "Id", name AS "Name", code__c AS "Code__c", note__c AS "Note__c" FROM salesforce.${object.toLowerCase()}`,
@@ -179,5 +152,3 @@ async function timed<Answer>(world: SyncWorld, work: () => Promise<Answer>) {
   const seconds = Math.round((performance.now() - begun) / 100) / 10;
   return { answer, seconds, calls: (await world.calls()) - calls };
 }
-
-const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);

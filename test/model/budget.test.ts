@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { hoursOf, lastChange } from "../../lib/model/calls/account.ts";
 import {
   afterPlan,
@@ -9,7 +9,6 @@ import {
   pullSeconds,
   reportBudget,
 } from "../../lib/model/calls/budget.ts";
-import { isQuiet } from "../../lib/model/calls/interval.ts";
 import { plannedBudget } from "../support/doubles/planned-budget.ts";
 
 const now = new Date("2026-02-03T10:00:00Z");
@@ -18,6 +17,7 @@ const usage = { used: 690, limit: 1_000, at: now };
 const SLOW = { paceSeconds: 22, allowed: 800, used: 600 };
 const SPENT = { paceSeconds: 3_600, allowed: 800, used: 790, pushCalls: 0, spareCalls: 0 };
 
+const QUIET = { isQuiet: true, isRung: false };
 const every = (pollingSeconds: number, whenQuietSeconds: number | null = null) => ({
   pollingSeconds,
   whenQuietSeconds,
@@ -35,25 +35,6 @@ test("pulls keep to the pace, or to their own interval where that is longer, and
   expect(isSparing(plannedBudget(usage, SPENT), { pollingSeconds: 3_600 }, false)).toBe(true);
 });
 
-const QUIET = { isQuiet: true, isRung: false };
-
-describe("a mapping without changes is pulled", () => {
-  const budget = { ...plannedBudget(usage), whenQuiet: 60 };
-  const changedAt = (lastAt: Date | null) => ({ isQuiet: isQuiet(lastAt, now), isRung: false });
-  const ago = (seconds: number) => changedAt(new Date(now.getTime() - seconds * 1000));
-
-  test.each([
-    ["after five minutes as rarely as its workspace says", every(10), ago(300), 60],
-    ["before them as configured", every(10), ago(299), 10],
-    ["where no change is known, as rarely", every(10), changedAt(null), 60],
-    ["as rarely as it says itself, whatever its workspace says", every(10, 600), ago(300), 600],
-    ["as configured where it says so itself", every(10, 10), ago(300), 10],
-    ["never more often than configured", every(900), ago(300), 900],
-  ])("%s", (_, mapping, changes, seconds) => {
-    expect(pullSeconds(budget, mapping, changes)).toBe(seconds);
-  });
-});
-
 test("saves and other work stop at what the plan left them, calls that were sent since included", () => {
   const budget = plannedBudget(usage, { pushCalls: 10, spareCalls: 5 });
 
@@ -61,17 +42,16 @@ test("saves and other work stop at what the plan left them, calls that were sent
   expect([4, 5].map((calls) => maySpare(budget, calls))).toEqual([true, false]);
 });
 
-test.each([
-  [{ allowed: 800, used: 600 }, "pulls and saves run as configured"],
-  [
-    SLOW,
-    "pulls of a mapping come every 22 s or as configured, changes are sent; more calls are left as those of 24 hours ago leave the count",
-  ],
-])("what is held back is reported: %j", (plan, text) => {
+test("what is held back is reported", () => {
   const counted =
     "Salesforce counts 690 of 1000 API calls in 24 hours, Bridge 600 of the 800 that are left to its share (80 % of them)";
 
-  expect(reportBudget(plannedBudget(usage, plan))).toBe(`${counted}: ${text}`);
+  const reports = [{ allowed: 800, used: 600 }, SLOW].map((plan) => reportBudget(plannedBudget(usage, plan)));
+
+  expect(reports).toEqual([
+    `${counted}: pulls and saves run as configured`,
+    `${counted}: pulls of a mapping come every 22 s or as configured, changes are sent; more calls are left as those of 24 hours ago leave the count`,
+  ]);
 });
 
 test("a spent share says since when changes wait, however long pulls were apart before", () => {

@@ -2,29 +2,29 @@ import { expect, test } from "vitest";
 import { createCache } from "../../lib/model/cache.ts";
 
 /** A cache of three seconds, whose reads are counted, at a time that is set by hand. */
-function cacheAt(start: number) {
-  let now = start;
+function cachedFor3Seconds() {
+  let now = 0;
   let reads = 0;
   const cached = createCache<number>({ ttl: { milliseconds: 3000, now: () => new Date(now) } });
-  const ask = () => cached("a", async () => ++reads);
-  const at = (time: number) => {
+  return (time: number) => {
     now = time;
-    return ask();
+    return cached("a", async () => ++reads);
   };
-  return { ask, at };
 }
 
-test("what was read is given until its time is over", async () => {
-  const { ask, at } = cacheAt(100_000);
+test.each([
+  ["given until its time is over", [100_000, 102_999, 103_000], [1, 1, 2]],
+  [
+    "read again where that was later than now, by a clock that was set back",
+    [100_000, 40_000, 42_000, 43_000],
+    [1, 2, 2, 3],
+  ],
+])("what was read is %s", async (_, times, given) => {
+  const at = cachedFor3Seconds();
+  const read: number[] = [];
+  for (const time of times) read.push(await at(time));
 
-  expect([await ask(), await at(102_999), await at(103_000)]).toEqual([1, 1, 2]);
-});
-
-test("what was read later than now, by a clock that was set back, is read again", async () => {
-  const { ask, at } = cacheAt(100_000);
-  await ask();
-
-  expect([await at(40_000), await at(42_000), await at(43_000)]).toEqual([2, 2, 3]);
+  expect(read).toEqual(given);
 });
 
 test("callers that miss at once share one read, and one that fails is not kept", async () => {

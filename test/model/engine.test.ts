@@ -1,42 +1,28 @@
 import { expect, test } from "vitest";
-import {
-  afterCycle,
-  afterLoad,
-  type CycleFailure,
-  type EngineState,
-  HEALTHY,
-  isSameState,
-} from "../../lib/model/engine.ts";
+import type { CycleFailure, EngineState } from "../../lib/model/engine.ts";
+import { afterCycle, afterLoad, HEALTHY, isSameState } from "../../lib/model/engine.ts";
 
 const at = (minute: number) => new Date(Date.UTC(2026, 1, 3, 10, minute));
 const outage: CycleFailure = { reason: "salesforce_unavailable", message: "HTTP_503" };
 const refused: CycleFailure = { reason: "salesforce_authorization", message: "invalid_grant" };
 
-/** The edges that a row of cycles crosses. */
-function edgesOf(failures: readonly (CycleFailure | null)[]): (string | null)[] {
+/** The edges that a row of cycles crosses, and the state after it. */
+function live(failures: readonly (CycleFailure | null)[], after: typeof afterCycle = afterCycle) {
   let state: EngineState = HEALTHY;
-  return failures.map((failure, minute) => {
-    const after = afterCycle(state, failure, at(minute));
-    state = after.state;
-    return after.edge;
+  const edges = failures.map((failure, minute) => {
+    const next = after(state, failure, at(minute));
+    state = next.state;
+    return next.edge;
   });
+  return { edges, state };
 }
+const edgesOf = (failures: readonly (CycleFailure | null)[]) => live(failures).edges;
 
 test("three failed cycles in a row are broken, once, since the third, and one good cycle recovers, once", () => {
-  expect(edgesOf([outage, outage, outage, outage, null, null])).toEqual([
-    null,
-    null,
-    "broken",
-    null,
-    "recovered",
-    null,
-  ]);
+  const edges = [null, null, "broken", null, "recovered", null];
+  expect(edgesOf([outage, outage, outage, outage, null, null])).toEqual(edges);
   expect(edgesOf([outage, outage, null, outage, outage, null])).toEqual(Array(6).fill(null));
-  const broken = [outage, outage, outage, outage].reduce<EngineState>(
-    (state, failure, minute) => afterCycle(state, failure, at(minute)).state,
-    HEALTHY,
-  );
-  expect(broken).toMatchObject({ brokenSince: at(2), failedCycles: 4 });
+  expect(live(Array(4).fill(outage)).state).toMatchObject({ brokenSince: at(2), failedCycles: 4 });
 });
 
 const missing: CycleFailure = { reason: "salesforce_schema", message: "INVALID_FIELD" };
@@ -72,36 +58,22 @@ test("loads that fail between good cycles break after three, once, and neither r
   expect(state).toEqual(HEALTHY);
 });
 
-test("a cycle that ends well forgets the failures of loads of which nothing is left to do", () => {
-  const broken = [missing, missing, missing].reduce<EngineState>(
-    (state, failure, minute) => afterLoad(state, failure, at(minute)).state,
-    HEALTHY,
-  );
+test("a cycle that ends well forgets the failures of loads of which nothing is left to do, and beside a load that fails writes nothing", () => {
+  const failedTwice = live([missing, missing], afterLoad).state;
+  const broken = live([missing, missing, missing], afterLoad).state;
 
   expect(afterCycle(broken, null, at(4), false)).toEqual({ state: HEALTHY, edge: "recovered" });
-});
 
-test("good cycles beside a load that fails write nothing", () => {
-  const { state } = afterLoad(afterLoad(HEALTHY, missing, at(0)).state, missing, at(1));
-  const { state: broken } = afterLoad(state, missing, at(2));
-
-  for (const one of [HEALTHY, state, broken])
+  for (const one of [HEALTHY, failedTwice, broken])
     expect(isSameState(one, afterCycle(one, null, at(3), true).state)).toBe(true);
-  expect(isSameState(state, broken)).toBe(false);
+  expect(isSameState(failedTwice, broken)).toBe(false);
   expect(isSameState(broken, afterLoad(broken, null, at(3)).state)).toBe(false);
 });
 
 test("a refused login and what an org says of itself break at once", () => {
   expect(edgesOf([refused])).toEqual(["broken"]);
-  for (const reason of [
-    "capture_off",
-    "rows_hidden",
-    "column_gone",
-    "table_gone",
-    "api_disabled",
-    "org_read_only",
-    "org_storage_full",
-  ] as const)
+  const ofTheDatabase = ["capture_off", "rows_hidden", "column_gone", "table_gone"] as const;
+  for (const reason of [...ofTheDatabase, "api_disabled", "org_read_only", "org_storage_full"] as const)
     expect(edgesOf([{ reason, message: "" }, null])).toEqual(["broken", "recovered"]);
 });
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { refusalOf, SalesforceRefusal } from "../../lib/model/change/refusal.ts";
+import { FAILURE_REASONS, reasonFor } from "../../lib/model/engine.ts";
 import { REMEDIES, remedyFor } from "../../lib/model/refusal-remedies.ts";
 import { failureOf } from "../../lib/sync/report/cycle-failure.ts";
 
@@ -80,8 +81,11 @@ test("a refusal that no row knows has the remedy of its kind", () => {
   expect(remedyFor(refusalOf(400, "INVALID_FIELD", "No such column"))).toMatch(/access to the object and field/);
 });
 
-test("the page has each row of the table", () => {
-  const page = readFileSync(join(import.meta.dirname, "../../lib/docs/connect-salesforce.md"), "utf8");
+test("the pages have each row of their tables: refusals, and the reasons of sync.broken with what the operator gets", () => {
+  const page = (path: string) => readFileSync(join(import.meta.dirname, "../../lib", path), "utf8");
+  const [refusals, runbook] = [page("docs/connect-salesforce.md"), page("infra/RUNBOOK.md")];
 
-  for (const [row, remedy] of Object.entries(REMEDIES)) expect(page).toContain(`| \`${row}\` | ${remedy} |`);
+  for (const [row, remedy] of Object.entries(REMEDIES)) expect(refusals).toContain(`| \`${row}\` | ${remedy} |`);
+  for (const reason of FAILURE_REASONS) expect(runbook).toContain(`| \`${reason}\` | ${reasonFor(reason).remedy} |`);
+  expect(runbook).toMatch(/^\| `org_read_only` \| wait until Salesforce's maintenance ends/m);
 });

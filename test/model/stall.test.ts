@@ -11,14 +11,8 @@ const mapping = {
   updatedAt: new Date(ago(3600)),
 };
 const WELL: Signs = {
-  id: "map_1",
-  rows: 1000,
-  inboundErrors: 0,
-  version: 3,
-  isRunning: false,
-  lastCycleAt: ago(5),
-  unsentSince: null,
-  rewound: 0,
+  ...{ id: "map_1", rows: 1000, inboundErrors: 0, version: 3 },
+  ...{ isRunning: false, lastCycleAt: ago(5), unsentSince: null, rewound: 0 },
 };
 
 test.each<[string, Partial<Signs>, RegExp | null]>([
@@ -37,13 +31,9 @@ test.each<[string, Partial<Signs>, RegExp | null]>([
 ])("where %s, that is what is said", (_, signs, said) => {
   const stall = stallOf(mapping, { ...WELL, ...signs }, NOW);
 
+  const commands = expect.arrayContaining([expect.stringMatching(/^bridge /)]);
   if (said === null) expect(stall).toBeNull();
-  else
-    expect(stall).toEqual({
-      message: expect.stringMatching(said),
-      remedy: expect.stringMatching(/\w/),
-      commands: expect.arrayContaining([expect.stringMatching(/^bridge /)]),
-    });
+  else expect(stall).toEqual({ message: expect.stringMatching(said), remedy: expect.stringMatching(/\w/), commands });
 });
 
 test.each([

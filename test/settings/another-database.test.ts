@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { counters, workspaces } from "../../functions/services/composition.ts";
+import { counters } from "../../functions/services/composition.ts";
 import { openSession } from "../../lib/adapters/postgres/session/session.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { ask } from "../support/clients/ask.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";
 import { createTestDatabase } from "../support/worlds/postgres.ts";
@@ -20,17 +19,6 @@ aWorldForEachTest(async (made) => {
   contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
 });
 
-/** Connects the workspace as its owner would, and lets the workers do what follows. */
-async function connect(url: string, more: object = {}): Promise<number> {
-  const { status } = await ask("set-postgres", {
-    token: await tokenFor(world.workspaceId),
-    path: { workspace_id: world.workspaceId },
-    body: { url, ...more },
-  });
-  await carryOut(cloud, world.services);
-  return status;
-}
-
 const rowsShown = async () =>
   (await counters().readAll()).totals.find(({ mappingId }) => mappingId === contact.id)?.rowsSynced;
 
@@ -40,7 +28,9 @@ test("a workspace that moves to an empty database has its tables and its records
   const before = await rowsShown();
   const other = await createTestDatabase();
 
-  expect(await connect(other.url)).toBe(200);
+  const [token, path] = [await tokenFor(world.workspaceId), { workspace_id: world.workspaceId }];
+  expect((await ask("set-postgres", { token, path, body: { url: other.url } })).status).toBe(200);
+  await carryOut(cloud, world.services);
   await world.pass(60);
   await world.rest("POST", "/sobjects/Contact", { LastName: "Lovelace" });
   const session = await openSession({ url: other.url, schema: "salesforce" });
@@ -65,19 +55,3 @@ test("a mapping whose tables are not in the database is reported as broken, with
   const { engine } = await world.services.engine.read(world.workspaceId, contact.id);
   expect(engine.state.brokenSince).not.toBeNull();
 });
-
-longTest(
-  "who connects again, as after a change of the password, and names no schema keeps the one that it had",
-  async () => {
-    const other = await createTestDatabase();
-    const schema = async () => (await (await workspaces().find(world.workspaceId))?.open())?.postgres?.schema;
-
-    expect(await connect(other.url, { schema: "crm" })).toBe(200);
-    expect(await connect(other.url)).toBe(200);
-    expect(await schema()).toBe("crm");
-    expect(await connect(other.url, { schema: "salesforce" })).toBe(200);
-
-    expect(await schema()).toBe("salesforce");
-    await other.close();
-  },
-);

@@ -1,3 +1,4 @@
+import type { ListRowsData } from "bridge/api";
 import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
@@ -12,30 +13,20 @@ aWorldForEachTest((made) => {
   ({ world } = made);
 });
 
-interface Page {
-  readonly columns: readonly { readonly field: string; readonly column: string; readonly type: string }[];
-  readonly rows: readonly {
-    readonly record_id: number;
-    readonly state: string;
-    readonly values: Readonly<Record<string, string | null>> | null;
-    readonly salesforce: Readonly<Record<string, string | null>> | null;
-  }[];
-  readonly next: string | null;
-}
-
 const ask = async ({ id }: Mapping, query: Record<string, string> = {}, scope: Scope = "operate") =>
   askApi("list-rows", {
     token: await tokenFor(world.workspaceId, scope),
     path: { workspace_id: world.workspaceId, mapping_id: id },
     query,
   });
-const page = async (mapping: Mapping, query: Record<string, string> = {}) => dataOf<Page>(await ask(mapping, query));
+const page = async (mapping: Mapping, query: Record<string, string> = {}) =>
+  dataOf<ListRowsData>(await ask(mapping, query));
 
 /** All keys, page by page, of two rows each. */
 async function keys(mapping: Mapping, query: Record<string, string> = {}): Promise<number[]> {
   const found: number[] = [];
   for (let after: string | null = ""; after !== null; ) {
-    const { rows, next }: Page = await page(mapping, { ...query, limit: "2", ...(after && { after }) });
+    const { rows, next }: ListRowsData = await page(mapping, { ...query, limit: "2", ...(after && { after }) });
     expect(rows.length).toBeLessThanOrEqual(2);
     found.push(...rows.map(({ record_id }) => record_id));
     after = next;
@@ -115,22 +106,16 @@ test("a search finds what a mapped column contains, whatever its case and with S
   }
 });
 
-test("sides shows what a record holds otherwise, for one call of the org", async () => {
+test("sides shows what a record holds otherwise; a token that only reads sees keys and states, no values, and may neither search nor compare", async () => {
   const contact = await contactOfAllStates();
   const [row] = await world.sql("SELECT sfid FROM salesforce.contact WHERE id = 1");
   await world.rest("PATCH", `/sobjects/Contact/${row?.["sfid"]}`, { Phone: "77" });
 
   const { rows } = await page(contact, { sides: "true" });
+  const readOnly = dataOf<ListRowsData>(await ask(contact, {}, "read"));
 
   expect(rows.map(({ salesforce }) => salesforce)).toEqual([{ phone: "77" }, null, { phone: "1" }, {}, null]);
-});
-
-test("a token that only reads sees keys and states, no values, and may neither search nor compare", async () => {
-  const contact = await contactOfAllStates();
-
-  const { rows } = dataOf<Page>(await ask(contact, {}, "read"));
-
-  expect(rows.map(({ state, values }) => [state, values])).toContainEqual(["failed", null]);
+  expect(readOnly.rows.map(({ state, values }) => [state, values])).toContainEqual(["failed", null]);
   expect((await ask(contact, { find: "a" }, "read")).status).toBe(403);
   expect((await ask(contact, { sides: "true" }, "read")).status).toBe(403);
 });

@@ -28,7 +28,10 @@ test("a retry of rows that is undone by a deadlock is done again, and once", asy
   // The request finds the deadlock, not the other: of two that wait, the one whose time to look has come first.
   await world.asSuperuser(`ALTER DATABASE ${here?.["name"]} SET deadlock_timeout = '2s'`);
   await world.pass(16); // it holds for sessions that begin, so none is kept from before
-  const other = await connect();
+  const other = new Client({ connectionString: world.superuserUrl });
+  other.on("error", () => undefined); // its database goes first
+  await other.connect();
+  onTestFinished(() => other.end());
   await other.query("SET deadlock_timeout = '1h'; SET statement_timeout = '30s'; BEGIN");
   await other.query(HOLDS);
 
@@ -51,12 +54,4 @@ function onceSomebodyWaitsForMe(statement: string): string {
     END LOOP;
     EXECUTE ${literal(statement)};
   END $$`;
-}
-
-async function connect(): Promise<Client> {
-  const client = new Client({ connectionString: world.superuserUrl });
-  client.on("error", () => undefined); // its database goes first
-  await client.connect();
-  onTestFinished(() => client.end());
-  return client;
 }

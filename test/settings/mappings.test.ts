@@ -1,61 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { CreateMappingData } from "bridge/api";
+import { expect, test } from "vitest";
 import { mappings } from "../../functions/services/composition.ts";
-import type { RouteName } from "../../lib/http/routes.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
-import { askingIn } from "../support/clients/ask.ts";
-import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
-import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
+import { anOrgForAllTests, cloud, openWorkspace } from "./org-of-workspaces.ts";
 
-let cloud: BridgeCloud;
-let org: ConnectedOrg;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  org = await startConnectedOrg();
-});
-afterAll(async () => {
-  await org.close();
-  await cloud.close();
-});
-
-interface Mapping {
-  readonly id: string;
-  readonly state: string;
-  readonly active: boolean;
-  readonly version: string;
-  readonly fields: readonly string[];
-}
-
-/** A workspace of its own that is connected to the org, and what can be asked in it. */
-async function openWorkspace() {
-  const workspace: TestWorkspace = await createTestWorkspace({ salesforce: org.connection });
-  const asking = askingIn(() => workspace);
-  const on = (route: RouteName, mapping_id: string, more: object = {}) =>
-    asking(route, { path: { mapping_id }, ...more });
-  return {
-    create: (body: object) => asking("create-mapping", { body }),
-    update: (id: string, body: object, headers = {}) => on("update-mapping", id, { body, headers }),
-    activate: (id: string, headers = {}) => on("activate-mapping", id, { headers }),
-    deactivate: (id: string, headers = {}) => on("deactivate-mapping", id, { headers }),
-    delete: (id: string, headers = {}) => on("delete-mapping", id, { headers }),
-    restore: (id: string, headers = {}) => on("restore-mapping", id, { headers }),
-    list: () => asking("list-mappings"),
-    export: () => asking("export-config"),
-    import: (body: object, headers = {}) => asking("import-config", { body, headers }),
-    fail: async (id: string) => {
-      const version = (await mappings().find(workspace.id, id))?.configVersion ?? 0;
-      await mappings().setProvisioning(workspace.id, id, version, { state: "failed", version, reason: "it is a view" });
-    },
-    audited: async () => {
-      const { entries } = await auditedIn(workspace.id, null, 50);
-      return entries.filter(({ action }) => action.startsWith("mapping.")).map(({ action }) => action);
-    },
-  };
-}
+anOrgForAllTests();
 
 const CONTACT = { sf_object: "contact", fields: ["lastname", "Email"], upsert_field: null };
+
+const audited = async (workspace: Awaited<ReturnType<typeof openWorkspace>>) =>
+  (await workspace.audited()).map(({ action }) => action).filter((action) => action.startsWith("mapping."));
 
 test("a mapping is created in the org's own spelling, audited, announced, and handed to the workers", async () => {
   const workspace = await openWorkspace();
@@ -65,22 +20,16 @@ test("a mapping is created in the org's own spelling, audited, announced, and ha
   const answer = await workspace.create(CONTACT);
 
   expect(answer.json?.data).toMatchObject({
-    sf_object: "Contact",
-    pg_table: "contact",
-    fields: ["Email", "LastName"],
-    sync_direction: "bidirectional",
-    active: true,
-    sf_polling_seconds: 10,
-    conflict_policy: "salesforce_wins",
-    state: "provisioning",
-    calls_per_day: 8640 + 3,
+    ...{ sf_object: "Contact", pg_table: "contact", fields: ["Email", "LastName"], sync_direction: "bidirectional" },
+    ...{ active: true, state: "provisioning", conflict_policy: "salesforce_wins" },
+    ...{ sf_polling_seconds: 10, calls_per_day: 8640 + 3 },
   });
   expect(answer.headers["ETag"]).toBe('"1"');
-  const { id } = dataOf<Mapping>(answer);
-  expect(await workspace.audited()).toEqual(["mapping.created"]);
+  const { id } = dataOf<CreateMappingData>(answer);
+  expect(await audited(workspace)).toEqual(["mapping.created"]);
   expect(await cloud.take("provisioning")).toEqual([expect.objectContaining({ mapping_id: id, import_id: null })]);
   expect(await cloud.take("events")).toHaveLength(1);
-  expect(dataOf<readonly Mapping[]>(await workspace.list()).map((mapping) => mapping.id)).toEqual([id]);
+  expect((await workspace.list()).map((mapping) => mapping.id)).toEqual([id]);
 });
 
 test.each([
@@ -91,7 +40,7 @@ test.each([
   ["how many records one call saves", "batch_size", 50, [0, 201, 1.5, "50"]],
 ])("%s is a setting that is exported, imported and refused where it is wrong", async (_, name, value, wrong) => {
   const [workspace, other] = [await openWorkspace(), await openWorkspace()];
-  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
+  const { id } = await workspace.created(CONTACT);
 
   const changed = await workspace.update(id, { [name]: value });
   const exported = (await workspace.export()).json?.data as object;
@@ -122,7 +71,7 @@ test.each([
 
   expect(refused.status).toBe(400);
   expect(refused.json?.error?.details?.map((detail) => detail.path)).toContain(path);
-  expect(dataOf(await workspace.list())).toEqual([]);
+  expect(await workspace.list()).toEqual([]);
 });
 
 test("an object or a table has one mapping: the second is refused with CONFLICT", async () => {
@@ -133,15 +82,14 @@ test("an object or a table has one mapping: the second is refused with CONFLICT"
   const sameTable = await workspace.create({ sf_object: "Account", fields: ["Name"], pg_table: "contact" });
 
   expect([sameObject.status, sameTable.status]).toEqual([409, 409]);
-  expect(sameTable.json?.error?.details).toEqual([
-    { path: "body.pg_table", message: "is the table of the mapping of Contact" },
-  ]);
+  const details = [{ path: "body.pg_table", message: "is the table of the mapping of Contact" }];
+  expect(sameTable.json?.error?.details).toEqual(details);
 });
 
 test("a change names what it changes, and everything else stays; a filter is changed, refused with its place and the remedy, and removed", async () => {
   const workspace = await openWorkspace();
   const made = await workspace.create({ ...CONTACT, sf_polling_seconds: 60, filter: "Department = 'R&D'" });
-  const { id } = dataOf<Mapping>(made);
+  const { id } = dataOf<CreateMappingData>(made);
 
   const changed = await workspace.update(id, { fields: ["LastName", "Email", "Phone"] });
   const same = await workspace.update(id, { sf_polling_seconds: 60 });
@@ -161,32 +109,37 @@ test("a change names what it changes, and everything else stays; a filter is cha
   expect(unknown.json?.error?.message).toContain("there is no field Departmant");
   expect(filtered.json?.data).toMatchObject({ filter: "Department IN ('R&D', 'IT')", version: '"3"' });
   expect(cleared.json?.data).toMatchObject({ filter: null, version: '"4"' });
-  expect(await workspace.audited()).toEqual([...Array(3).fill("mapping.updated"), "mapping.created"]);
+  expect(await audited(workspace)).toEqual([...Array(3).fill("mapping.updated"), "mapping.created"]);
 });
+
+async function failed(workspaceId: string, id: string): Promise<void> {
+  const version = (await mappings().find(workspaceId, id))?.configVersion ?? 0;
+  await mappings().setProvisioning(workspaceId, id, version, { state: "failed", version, reason: "it is a view" });
+}
 
 test("a mapping whose table could not be created is tried again by saving it as it is, or by importing it", async () => {
   const workspace = await openWorkspace();
-  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
+  const { id } = await workspace.created(CONTACT);
   const document = (await workspace.export()).json;
-  await workspace.fail(id);
-  const failed = dataOf<Mapping>(await workspace.update(id, { fields: ["LastName", "Email"] }));
-  await workspace.fail(id);
+  await failed(workspace.id, id);
+  const again = await workspace.updated(id, { fields: ["LastName", "Email"] });
+  await failed(workspace.id, id);
 
   const imported = await workspace.import(document ?? {});
   const unchanged = await workspace.import(document ?? {});
 
-  expect(failed).toMatchObject({ state: "provisioning", version: '"2"' });
+  expect(again).toMatchObject({ state: "provisioning", version: '"2"' });
   expect(imported.json?.data).toEqual({ created: 0, updated: 1, skipped: 0 });
   expect(unchanged.json?.data).toEqual({ created: 0, updated: 0, skipped: 1 });
 });
 
-test("a change or an import that was meant for another version is refused, so that no work is lost unseen", async () => {
+test("a change, an import or a switch that was meant for another version is refused, so that no work is lost unseen", async () => {
   const workspace = await openWorkspace();
-  const { id, version } = dataOf<Mapping>(await workspace.create(CONTACT));
+  const { id, version } = await workspace.created(CONTACT);
   const exported = await workspace.export();
   const document = dataOf<object>(exported);
   const headers = { "If-Match": exported.headers["ETag"] ?? "" };
-  expect((await workspace.import(document, headers)).json?.data).toEqual({ created: 0, updated: 0, skipped: 1 });
+  expect((await workspace.import(document, { headers })).json?.data).toEqual({ created: 0, updated: 0, skipped: 1 });
   await workspace.update(id, { sf_polling_seconds: 30 });
 
   const late = await workspace.update(id, { sf_polling_seconds: 60 }, { "If-Match": version });
@@ -194,19 +147,14 @@ test("a change or an import that was meant for another version is refused, so th
 
   expect([late.status, late.json?.error?.code]).toEqual([412, "PRECONDITION_FAILED"]);
   expect(again.status).toBe(200);
-  expect((await workspace.import(document, headers)).status).toBe(412);
-});
+  expect((await workspace.import(document, { headers })).status).toBe(412);
 
-test("a switch that was meant for another version is refused, and the mapping stays as it was", async () => {
-  const workspace = await openWorkspace();
-  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
-  await workspace.update(id, { sf_polling_seconds: 30 });
-  const old = { "If-Match": '"1"' };
-  const states = async () => dataOf<readonly Mapping[]>(await workspace.list()).map(({ active }) => active);
+  const old = { "If-Match": version };
+  const states = async () => (await workspace.list()).map(({ active }) => active);
 
   const refused = [await workspace.deactivate(id, old), await workspace.delete(id, old)];
   const stayed = await states();
-  const paused = await workspace.deactivate(id, { "If-Match": '"2"' });
+  const paused = await workspace.deactivate(id, { "If-Match": '"3"' });
   refused.push(await workspace.activate(id, old));
   const isPaused = await states();
   await workspace.delete(id);
@@ -219,30 +167,21 @@ test("a switch that was meant for another version is refused, and the mapping st
 test("a mapping is paused, resumed, deleted and restored; doing a thing twice changes nothing", async () => {
   const workspace = await openWorkspace();
   await cloud.take("events");
-  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
+  const { id } = await workspace.created(CONTACT);
 
-  expect(dataOf<Mapping>(await workspace.deactivate(id)).state).toBe("paused");
-  expect(dataOf<Mapping>(await workspace.deactivate(id)).version).toBe('"2"');
-  expect(dataOf<Mapping>(await workspace.activate(id)).state).toBe("provisioning");
-  expect(dataOf<Mapping>(await workspace.delete(id)).state).toBe("deleted");
+  expect(dataOf<CreateMappingData>(await workspace.deactivate(id)).state).toBe("paused");
+  expect(dataOf<CreateMappingData>(await workspace.deactivate(id)).version).toBe('"2"');
+  expect(dataOf<CreateMappingData>(await workspace.activate(id)).state).toBe("provisioning");
+  expect(dataOf<CreateMappingData>(await workspace.delete(id)).state).toBe("deleted");
   expect((await workspace.activate(id)).json).toMatchObject({ error: { code: "MAPPING_NOT_FOUND" } });
-  expect(dataOf(await workspace.list())).toEqual([]);
-  expect(dataOf<Mapping>(await workspace.restore(id)).state).toBe("paused");
+  expect(await workspace.list()).toEqual([]);
+  expect(dataOf<CreateMappingData>(await workspace.restore(id)).state).toBe("paused");
 
-  expect(await workspace.audited()).toEqual([
-    "mapping.restored",
-    "mapping.deleted",
-    "mapping.activated",
-    "mapping.deactivated",
-    "mapping.created",
-  ]);
+  const done = ["restored", "deleted", "activated", "deactivated", "created"];
+  expect(await audited(workspace)).toEqual(done.map((did) => `mapping.${did}`));
   const announced = (await cloud.take("events")) as readonly { readonly event_id: string }[];
-  expect(announced.map(({ event_id }) => event_id)).toEqual([
-    eventIdOf("mapping.activated", id, 1),
-    eventIdOf("mapping.deactivated", id, 2),
-    eventIdOf("mapping.activated", id, 3),
-    eventIdOf("mapping.deactivated", id, 4),
-  ]);
+  const events = ["mapping.activated", "mapping.deactivated", "mapping.activated", "mapping.deactivated"] as const;
+  expect(announced.map(({ event_id }) => event_id)).toEqual(events.map((event, at) => eventIdOf(event, id, at + 1)));
 
   await workspace.delete(id);
   expect((await workspace.create(CONTACT)).status, "a deleted mapping's object is free").toBe(200);
@@ -251,7 +190,7 @@ test("a mapping is paused, resumed, deleted and restored; doing a thing twice ch
 
 test("of two who change a mapping at once, both changes happen, one after the other", async () => {
   const workspace = await openWorkspace();
-  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
+  const { id } = await workspace.created(CONTACT);
 
   const changes = await Promise.all([
     workspace.update(id, { sf_polling_seconds: 30 }),
@@ -260,9 +199,6 @@ test("of two who change a mapping at once, both changes happen, one after the ot
   ]);
 
   expect(changes.map(({ status }) => status)).toEqual([200, 200, 200]);
-  expect(dataOf<Mapping>(await workspace.activate(id))).toMatchObject({
-    sf_polling_seconds: 30,
-    conflict_policy: "latest_wins",
-    version: '"5"',
-  });
+  const both = { sf_polling_seconds: 30, conflict_policy: "latest_wins", version: '"5"' };
+  expect(dataOf(await workspace.activate(id))).toMatchObject(both);
 });

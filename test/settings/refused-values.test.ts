@@ -1,3 +1,4 @@
+import type { ListInboundErrorsData, ReadDryRunData } from "bridge/api";
 import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { askingIn } from "../support/clients/ask.ts";
@@ -20,37 +21,19 @@ aWorldForEachTest(async (made) => {
 const ask = askingIn(() => ({ id: world.workspaceId, token }));
 
 /** What a dry run of the mapping finds. */
-async function found({ id }: Mapping): Promise<Found> {
+async function found({ id }: Mapping): Promise<ReadDryRunData> {
   const at = { path: { mapping_id: id } };
   dataOf(await ask("start-dry-run", at));
   await carryOut(cloud, world.services);
-  return dataOf<Found>(await ask("read-dry-run", at));
+  return dataOf<ReadDryRunData>(await ask("read-dry-run", at));
 }
 
 const PEOPLE = 120;
 /** Of the records, the one whose title the column refuses. */
 const REFUSED = 57;
 
-interface Found {
-  readonly state: string;
-  readonly differing: number;
-  readonly records_changed: number;
-  readonly records_refused: number;
-  readonly digest: string;
-  readonly samples: readonly {
-    readonly sfid: string;
-    readonly record_id: number;
-    readonly differences: readonly object[];
-  }[];
-}
-
 /** A table of the application's whose column `title` has this type, and records of the same keys. */
-async function people(
-  type: string,
-  good: string,
-  bad: string,
-  bridge: Readonly<Record<string, unknown>>,
-): Promise<Mapping> {
+async function people(type: string, good: string, bad: string, bridge: object): Promise<Mapping> {
   await world.createRecords(
     "Contact",
     Array.from({ length: PEOPLE }, (_, at) => ({
@@ -65,7 +48,7 @@ async function people(
     INSERT INTO salesforce.contact (lastname, title, external_id__c)
     SELECT CASE WHEN n = 3 THEN 'Ours' ELSE 'N' || n END, '${good}', 'K-' || n FROM generate_series(0, ${PEOPLE - 1}) n`);
   const fields = ["LastName", "Title", "External_Id__c"];
-  return mapped(world, { object: "Contact", fields, upsertField: "External_Id__c", bridge });
+  return mapped(world, { object: "Contact", fields, upsertField: "External_Id__c", bridge: { ...bridge } });
 }
 
 const TYPES: readonly (readonly [type: string, good: string, bad: string, reason: RegExp])[] = [
@@ -118,14 +101,15 @@ test("two refused values in two columns of one record, and one in another, are n
   ]);
 });
 
-test.each(TYPES.slice(0, 1))("and no first load, where PostgreSQL wins: %s", async (type, good, bad, reason) => {
-  const contact = await people(type, good, bad, { conflict_policy: "postgres_wins" });
+test("and no first load, where PostgreSQL wins", async () => {
+  const contact = await people("public.short", "abc", "abcdef", { conflict_policy: "postgres_wins" });
 
   const rows = await world.sql("SELECT count(sfid) AS met FROM salesforce.contact");
 
   expect(rows).toEqual([{ met: String(PEOPLE - 1) }]);
-  const errors = dataOf<object[]>(await ask("list-inbound-errors", { query: { mapping_id: contact.id } }));
-  expect(errors).toMatchObject([{ error: expect.stringMatching(reason) }]);
+  const answer = await ask("list-inbound-errors", { query: { mapping_id: contact.id } });
+  const [error, ...others] = dataOf<readonly ListInboundErrorsData[]>(answer);
+  expect([error?.error, others]).toEqual([expect.stringContaining("violates check constraint"), []]);
 });
 
 longTest("a text that is too long for its column differs from what is left of it", async () => {

@@ -1,3 +1,4 @@
+import type { ReadRowStoryData } from "bridge/api";
 import { expect, test } from "vitest";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
@@ -16,26 +17,19 @@ aWorldForEachTest((made) => {
   ({ world } = made);
 });
 
+const FIRST = 4_294_967_297;
+const CONTACT = { object: "Contact", fields: ["LastName", "External_Id__c"], upsertField: "External_Id__c" };
+
 /** Contacts of these names with upsert values, synced, of a mapping with such settings. */
 async function synced(names: readonly string[], bridge: Readonly<Record<string, unknown>> = {}) {
-  const fields = ["LastName", "External_Id__c"];
-  contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c", bridge });
-  if (bridge["sync_direction"] === "sf_to_pg") {
-    await world.createRecords(
-      "Contact",
-      names.map((LastName) => ({ LastName, External_Id__c: `K-${LastName}` })),
+  contact = await mapped(world, { ...CONTACT, bridge });
+  for (const [at, name] of names.entries())
+    await world.sql(
+      `INSERT INTO salesforce.contact (id, lastname, external_id__c) VALUES (${at + FIRST}, '${name}', 'K-${name}')`,
     );
-  } else {
-    for (const [at, name] of names.entries())
-      await world.sql(
-        `INSERT INTO salesforce.contact (id, lastname, external_id__c) VALUES (${at + FIRST}, '${name}', 'K-${name}')`,
-      );
-  }
   await cycle();
-  return world.sql("SELECT id, sfid, lastname, external_id__c FROM salesforce.contact ORDER BY id");
+  return rows();
 }
-
-const FIRST = 4_294_967_297;
 
 async function cycle() {
   await world.cycle(contact);
@@ -48,21 +42,20 @@ const ask = async (route: RouteName, key: unknown, scope: Scope = "operate") =>
     path: { workspace_id: world.workspaceId, table: "contact", key: String(key) },
   });
 
-interface Story {
-  readonly record_id: number | null;
-  readonly sfid: string;
-  readonly restore: Readonly<Record<string, unknown>> | null;
-}
-const story = async (key: unknown) => dataOf<Story>(await ask("read-row-story", key));
+const story = async (key: unknown) => dataOf<ReadRowStoryData>(await ask("read-row-story", key));
 const restore = (key: unknown, scope?: Scope) => ask("restore-row", key, scope);
 const rows = () => world.sql("SELECT id, sfid, lastname, external_id__c FROM salesforce.contact ORDER BY id");
 const records = async () =>
   (await world.soql("SELECT LastName FROM Contact ORDER BY LastName")).map((one) => one["LastName"]);
+const notes = () => world.sql("SELECT error, retry_at FROM salesforce._bridge_inbound_errors ORDER BY sfid");
+const deleteInSalesforce = async (sfid: unknown) => {
+  await world.colleague("DELETE", `/sobjects/Contact/${sfid}`);
+  await cycle();
+};
 
 test("a record that a colleague deleted is found by id, key and upsert value, says who and until when, and comes back", async () => {
   const [ada] = await synced(["Ada", "Grace"]);
-  await world.colleague("DELETE", `/sobjects/Contact/${ada?.["sfid"]}`);
-  await cycle();
+  await deleteInSalesforce(ada?.["sfid"]);
 
   const found = await Promise.all([ada?.["sfid"], FIRST, "K-Ada"].map(story));
   const asked = await restore("K-Ada");
@@ -79,7 +72,7 @@ test("a record that a colleague deleted is found by id, key and upsert value, sa
   expect((await rows()).map(({ sfid, lastname }) => [sfid, lastname])).toContainEqual([ada?.["sfid"], "Ada"]);
   expect(await records()).toEqual(["Ada", "Grace"]);
   expect((await story("K-Ada")).restore).toBeNull();
-  expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
+  expect(await notes()).toEqual([]);
   const { entries } = await auditedIn(world.workspaceId, "rows.restored", 9);
   expect(entries.map(({ detail }) => detail)).toMatchObject([{ record_id: FIRST, sfid: ada?.["sfid"] }]);
 });
@@ -122,15 +115,14 @@ test.each(firstInGate(1, ["bidirectional", "pg_to_sf"] as const))(
     expect(dataOf(asked)).toMatchObject({ restored: "by_next_cycle" });
     expect(await records()).toEqual(["Ada", "Grace"]);
     expect(await rows()).toEqual(before);
-    expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
+    expect(await notes()).toEqual([]);
     expect(await world.sql("SELECT count(*)::int AS changes FROM salesforce._trigger_log")).toEqual([{ changes: 3 }]);
   },
 );
 
 test("what cannot come back is refused with the reason, and nothing is changed", async () => {
   const [ada, grace, emmy] = await synced(["Ada", "Grace", "Emmy"], { filter: "LastName != 'Out'" });
-  await world.colleague("DELETE", `/sobjects/Contact/${ada?.["sfid"]}`);
-  await cycle();
+  await deleteInSalesforce(ada?.["sfid"]);
   await world.control("DELETE", "/recycle-bin");
   await world.colleague("PATCH", `/sobjects/Contact/${emmy?.["sfid"]}`, { LastName: "Out" });
   await cycle();
@@ -153,26 +145,15 @@ test("what cannot come back is refused with the reason, and nothing is changed",
   expect(await everything()).toEqual(before);
 });
 
-longTest("what Salesforce refuses to undelete is kept as the reason, and can be asked for again", async () => {
-  const [ada] = await synced(["Ada"]);
-  await world.colleague("DELETE", `/sobjects/Contact/${ada?.["sfid"]}`);
-  await cycle();
-  await restore(FIRST);
-  await world.control("DELETE", "/recycle-bin");
-  await cycle();
-
-  const [kept] = await world.sql("SELECT error, retry_at FROM salesforce._bridge_inbound_errors");
-  expect(kept).toMatchObject({ error: expect.stringMatching(/^it was not restored: /), retry_at: null });
-  expect(await rows()).toEqual([]);
-});
-const notes = () => world.sql("SELECT error, retry_at FROM salesforce._bridge_inbound_errors ORDER BY sfid");
 async function deletedAndAskedFor(names: readonly string[]) {
   const before = await synced(names);
-  for (const { sfid } of before) await world.colleague("DELETE", `/sobjects/Contact/${sfid}`);
-  await cycle();
+  for (const { sfid } of before) await deleteInSalesforce(sfid);
   for (const { id } of before) await restore(id);
   return before.map(({ sfid }) => sfid);
 }
+
+/** A restore that was given up, with the reason. */
+const GIVEN_UP = { error: expect.stringMatching(/^it was not restored: /), retry_at: null };
 
 test("what Salesforce refuses in passing is asked for again a minute later, with the reason meanwhile", async () => {
   const sfids = await deletedAndAskedFor(["Ada", "Grace"]);
@@ -191,40 +172,55 @@ test("what Salesforce refuses in passing is asked for again a minute later, with
   expect(await notes()).toEqual([]);
 });
 
-longTest("and is given up after the sixth attempt, with the reason", async () => {
-  await deletedAndAskedFor(["Ada"]);
+longTest("and is given up after the sixth attempt, or at once where the record is gone for good", async () => {
+  const [ada] = await deletedAndAskedFor(["Ada", "Grace"]);
   await world.fault({ kind: "lockedRow", object: "Contact", times: 0 });
   await cycle();
-  await world.sql("UPDATE salesforce._bridge_inbound_errors SET attempts = attempts + 5");
+  await world.sql("UPDATE salesforce._bridge_inbound_errors SET attempts = attempts + 5 WHERE sfid = $1", [ada]);
   await world.pass(60);
   await cycle();
+  const [first] = await notes();
+  await world.control("DELETE", "/faults");
+  await world.control("DELETE", "/recycle-bin");
+  await world.pass(600);
+  await cycle();
 
-  expect(await notes()).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /), retry_at: null }]);
+  expect(first).toEqual(GIVEN_UP);
+  expect(await notes()).toEqual([GIVEN_UP, GIVEN_UP]);
+  expect(await rows()).toEqual([]);
 });
 
-longTest(
-  "a call that Salesforce refuses as a whole ends its restores with the reason until they are tried again, and holds up nothing else",
-  async () => {
-    const [sfid] = await deletedAndAskedFor(["Ada"]);
-    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
-    await world.fault({ kind: "malformedRequest", path: "services/Soap", times: 1 });
+longTest.each([
+  [
+    "Salesforce refuses as a whole ends its restores with the reason",
+    { kind: "malformedRequest", path: "services/Soap" },
+  ],
+  ["gets no answer is repeated later", { kind: "unavailable", path: "services/Soap", record: "undelete" }],
+] as const)("a call that %s, and holds up neither pulls nor pushes", async (_, fault) => {
+  const [sfid] = await deletedAndAskedFor(["Ada"]);
+  await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
+  await world.colleague("POST", "/sobjects/Contact", { LastName: "Late" });
+  await world.fault({ ...fault, times: 1 });
 
-    await cycle();
-
-    expect(await records()).toEqual(["Emmy"]);
-    expect(await notes()).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /), retry_at: null }]);
-
+  await cycle();
+  const meanwhile = [await records(), (await rows()).map(({ lastname }) => lastname)];
+  if (fault.kind === "malformedRequest") {
+    expect(await notes()).toEqual([GIVEN_UP]);
     await askApi("retry-inbound", {
       token: await tokenFor(world.workspaceId, "operate"),
       path: { workspace_id: world.workspaceId, mapping_id: contact.id },
       query: { sfid: String(sfid) },
     });
-    await cycle();
+  } else await world.pass(60);
+  await cycle();
 
-    expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
-    expect(await notes()).toEqual([]);
-  },
-);
+  expect(meanwhile).toEqual([
+    ["Emmy", "Late"],
+    ["Emmy", "Late"],
+  ]);
+  expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
+  expect(await notes()).toEqual([]);
+});
 
 longTest(
   "restores that wait hold up no record that is read again, and no trouble of their rows ends them",
@@ -246,38 +242,15 @@ longTest(
 );
 
 longTest(
-  "an undelete that gets no answer is asked for again later, and holds up neither pulls nor pushes",
-  async () => {
-    const [sfid] = await deletedAndAskedFor(["Ada"]);
-    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
-    await world.colleague("POST", "/sobjects/Contact", { LastName: "Late" });
-    await world.fault({ kind: "unavailable", path: "services/Soap", record: "undelete", times: 1 });
-
-    await cycle();
-    const meanwhile = [await records(), (await rows()).map(({ lastname }) => lastname)];
-    await world.pass(60);
-    await cycle();
-
-    expect(meanwhile).toEqual([
-      ["Emmy", "Late"],
-      ["Emmy", "Late"],
-    ]);
-    expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
-  },
-);
-
-longTest(
   "a mapping that only reads since ends the restores that it was asked for, and takes no other: it says where",
   async () => {
     await deletedAndAskedFor(["Ada"]);
     await world.sql("UPDATE salesforce._bridge_inbound_errors SET retry_at = now() - interval '9 years'");
-    const fields = ["LastName", "External_Id__c"];
-    const bridge = { sync_direction: "sf_to_pg" };
-    [contact = contact] = await world.map({ object: "Contact", fields, upsertField: "External_Id__c", bridge });
+    [contact = contact] = await world.map({ ...CONTACT, bridge: { sync_direction: "sf_to_pg" } });
 
     await cycle();
 
-    expect(await notes()).toMatchObject([{ error: "it was not restored: the mapping only reads now", retry_at: null }]);
+    expect(await notes()).toEqual([{ error: "it was not restored: the mapping only reads now", retry_at: null }]);
     const refused = await restore("K-Ada");
     expect(refused.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("only reads") });
     expect((await story("K-Ada")).restore).toMatchObject({ why: expect.stringContaining("undelete the record") });

@@ -1,3 +1,4 @@
+import type { ReadRowStoryData } from "bridge/api";
 import { expect, test } from "vitest";
 import { now } from "../../functions/services/composition.ts";
 import { askingIn } from "../support/clients/ask.ts";
@@ -16,24 +17,9 @@ aWorldForEachTest(async (at) => {
 
 const CONTACT = { object: "Contact", fields: ["LastName", "Email", "Phone"] } as const;
 
-interface Story {
-  readonly record_id: number | null;
-  readonly sfid: string | null;
-  readonly salesforce_url: string | null;
-  readonly remedy: string | null;
-  readonly values: readonly object[];
-  readonly events: readonly {
-    readonly kind: string;
-    readonly from: string;
-    readonly text: string;
-    readonly by: string | null;
-    readonly state: string | null;
-  }[];
-}
-
 const ask = askingIn(() => ({ id: world.workspaceId, token }));
 const askStory = (key: string, table = "contact") => ask("read-row-story", { path: { table, key } });
-const storyOf = async (key: string) => dataOf<Story>(await askStory(key));
+const storyOf = async (key: string, table?: string) => dataOf<ReadRowStoryData>(await askStory(key, table));
 /** Writes as of the world's time: the database has its own. */
 const write = async (sql: string) => {
   await world.sql(sql);
@@ -42,7 +28,8 @@ const write = async (sql: string) => {
   );
 };
 /** Oldest first. */
-const tale = ({ events }: Story) => events.toReversed().map(({ from, kind, text }) => `${from} ${kind}: ${text}`);
+const tale = ({ events }: ReadRowStoryData) =>
+  events.toReversed().map(({ from, kind, text }) => `${from} ${kind}: ${text}`);
 
 test("a row's story keeps the refusal after the repair, says who wrote, and shows both sides", async () => {
   const contact = await mapped(world, CONTACT);
@@ -77,38 +64,32 @@ test("a row's story keeps the refusal after the repair, says who wrote, and show
     last_modified_by: expect.any(String),
     salesforce_url: expect.stringMatching(/^http.*\/lightning\/r\/Contact\/003.{15}\/view$/),
   });
-  expect(story.values).toContainEqual({
-    field: "Email",
-    column: "email",
-    postgres: "ada@example.com",
-    salesforce: "ada@example.com",
-    equal: true,
-  });
+  const both = { postgres: "ada@example.com", salesforce: "ada@example.com", equal: true };
+  expect(story.values).toContainEqual({ field: "Email", column: "email", ...both });
   expect(story.events.find(({ by }) => by === "ada")).toMatchObject({ kind: "change", state: "SUCCESS" });
 });
 
 longTest("a retried change keeps each refusal, and a change that lost a conflict says what won", async () => {
   const contact = await mapped(world, CONTACT);
+  const cycle = async () => {
+    await world.cycle(contact);
+    await world.pass(60);
+  };
   await write("INSERT INTO salesforce.contact (lastname, phone) VALUES ('Base', '1')");
-  await world.cycle(contact);
-  await world.cycle(contact);
-  await world.pass(5);
+  await cycle();
+  await cycle();
   const [row] = await world.sql("SELECT sfid FROM salesforce.contact");
   await world.rest("PATCH", `/sobjects/Contact/${row?.["sfid"]}`, { Phone: "22" });
   await write("UPDATE salesforce.contact SET phone = '333'");
-  await world.cycle(contact);
-  await world.pass(60);
-  await world.cycle(contact);
-  await world.pass(60);
+  await cycle();
+  await cycle();
   await world.rest("PATCH", `/sobjects/Contact/${row?.["sfid"]}`, { Phone: "4444" });
   await write("UPDATE salesforce.contact SET phone = '55555', lastname = 'Byron'");
-  await world.cycle(contact);
-  await world.pass(60);
+  await cycle();
   await world.sql("UPDATE salesforce.contact SET email = 'nowhere'");
-  await world.cycle(contact);
-  await world.pass(60);
+  await cycle();
   await ask("retry-rows", { body: { table: "contact" } });
-  await world.cycle(contact);
+  await cycle();
 
   const texts = tale(await storyOf(String(row?.["sfid"])));
 
@@ -121,11 +102,8 @@ longTest("a retried change keeps each refusal, and a change that lost a conflict
 });
 
 test("a row is found by id, short id, key and upsert value, and one that is gone by what is left of it", async () => {
-  const contact = await mapped(world, {
-    ...CONTACT,
-    fields: ["LastName", "External_Id__c"],
-    upsertField: "External_Id__c",
-  });
+  const [fields, upsertField] = [["LastName", "External_Id__c"], "External_Id__c"];
+  const contact = await mapped(world, { ...CONTACT, fields, upsertField });
   await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Lovelace', 'L-1')");
   await world.cycle(contact);
   const [row] = await world.sql("SELECT sfid FROM salesforce.contact");
@@ -139,15 +117,9 @@ test("a row is found by id, short id, key and upsert value, and one that is gone
   const elsewhere = await askStory("1", "nowhere");
 
   await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Curie', 'C-2')");
-  const pairs = [
-    { key: "C-2", row: "1" },
-    { row: "2", state: "SUCCESS" },
-  ];
-  const totals = await Promise.all(
-    [{ sfid }, { row: "1" }, { row: "2" }, { key: "C-2" }, ...pairs].map(
-      async (query) => (await ask("list-activity", { query })).json?.meta?.total,
-    ),
-  );
+  const total = async (query: Record<string, string>) => (await ask("list-activity", { query })).json?.meta?.total;
+  const single = [{ sfid }, { row: "1" }, { row: "2" }, { key: "C-2" }];
+  const totals = await Promise.all([...single, { key: "C-2", row: "1" }, { row: "2", state: "SUCCESS" }].map(total));
 
   expect(found.map(({ record_id }) => record_id)).toEqual([1, 1, 1, 1]);
   expect(totals).toEqual([2, 2, 1, 1, 0, 0]);
@@ -175,13 +147,11 @@ test("what Salesforce changes in a row is reported with old and new value and it
   await world.rest("PATCH", `/sobjects/Account/${accountId}`, { Name: "Apex" });
   await world.cycle(account);
 
-  const unkept = dataOf<Story>(await askStory(String(accountId), "account"));
+  const unkept = await storyOf(String(accountId), "account");
 
   expect(tale(kept)).toEqual(["salesforce pulled: Salesforce changed phone"]);
-  expect(kept.events[0]).toMatchObject({
-    by: expect.any(String),
-    fields: [{ column: "phone", before: "1", after: "22" }],
-  });
+  const fields = [{ column: "phone", before: "1", after: "22" }];
+  expect(kept.events[0]).toMatchObject({ by: expect.any(String), fields });
   expect(unkept.values).toEqual([{ field: "Name", column: "name", postgres: "Apex", salesforce: "Apex", equal: true }]);
   expect(unkept.events).toEqual([]);
 });

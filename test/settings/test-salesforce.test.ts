@@ -19,24 +19,17 @@ async function savingOf(probes: readonly (typeof probed)[], syncDirection = "bid
   return findings.filter(({ check }) => check === "saving").map(({ ok, message }) => [ok, message]);
 }
 
+const readOnly = { createable: false, updateable: false };
+
 test.each([
-  ["it is ready", [probed], true, "Contact can be saved: the user may, and Salesforce is ready"],
-  ["it refuses", [{ ...probed, refusal: "read only" }], false, "Contact cannot be saved: read only"],
-  ["the user may only read", [{ ...probed, updateable: false }], false, "the user may not create and update Contact"],
-  [
-    "the user does not see the object",
-    [{ ...probed, createable: false, updateable: false }],
-    false,
-    "the user may not create and update Contact",
-  ],
-] as const)("an object that rows are sent to is checked: %s", async (_, probes, ok, message) => {
-  expect(await savingOf(probes)).toEqual([[ok, message]]);
+  ["it is ready", {}, [true, "Contact can be saved: the user may, and Salesforce is ready"]],
+  ["it refuses", { refusal: "read only" }, [false, "Contact cannot be saved: read only"]],
+  ["the user may only read", { updateable: false }, [false, "the user may not create and update Contact"]],
+  ["the user does not see the object", readOnly, [false, "the user may not create and update Contact"]],
+])("an object that rows are sent to is checked: %s", async (_, more, finding) => {
+  expect(await savingOf([{ ...probed, ...more }])).toEqual([finding]);
 });
 
-test("of an object that was not asked for nothing is said", async () => {
-  expect(await savingOf([])).toEqual([]);
-});
-
-test("an object that is only read has nothing to be saved", async () => {
-  expect(await savingOf([], "sf_to_pg")).toEqual([]);
+test("of an object that was not asked for, or is only read, nothing is said", async () => {
+  expect([await savingOf([]), await savingOf([], "sf_to_pg")]).toEqual([[], []]);
 });

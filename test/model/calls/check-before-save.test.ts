@@ -3,21 +3,15 @@ import { checksBeforeSave, isChecked } from "../../../lib/model/calls/check-befo
 
 test.each([
   ["bidirectional", "salesforce_wins", "auto", true],
-  ["bidirectional", "salesforce_wins", "on", true],
   ["bidirectional", "salesforce_wins", "off", false],
   ["bidirectional", "latest_wins", "auto", true],
-  ["bidirectional", "latest_wins", "on", true],
   ["bidirectional", "latest_wins", "off", false],
   ["bidirectional", "postgres_wins", "auto", false],
   ["bidirectional", "postgres_wins", "on", true],
   ["bidirectional", "postgres_wins", "off", false],
-  ["sf_to_pg", "salesforce_wins", "auto", true],
-  ["sf_to_pg", "postgres_wins", "auto", false],
-  ["sf_to_pg", "postgres_wins", "on", true],
   // Nothing is pulled that a save could overwrite unread.
   ["pg_to_sf", "salesforce_wins", "auto", false],
   ["pg_to_sf", "latest_wins", "on", false],
-  ["pg_to_sf", "postgres_wins", "on", false],
 ] as const)("a %s mapping of %s with check_before_save %s looks first: %s", (direction, policy, check, looks) => {
   expect(checksBeforeSave({ syncDirection: direction, conflictPolicy: policy, checkBeforeSave: check })).toBe(looks);
 });
@@ -25,10 +19,8 @@ test.each([
 const now = Date.parse("2026-11-20T10:00:00Z");
 
 test.each([
-  ["at this moment", now, true],
   ["1.999 s ago", now - 1_999, true],
   ["2 s ago", now - 2_000, false],
-  ["20 s ago", now - 20_000, false],
   ["never", 0, false],
 ])("records that were looked at %s are fresh enough: %s", (_, checkedAt, isFresh) => {
   expect(isChecked(checkedAt, now)).toBe(isFresh);

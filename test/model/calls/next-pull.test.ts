@@ -1,14 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Budget, FRESH_BUDGET } from "../../../lib/model/calls/budget.ts";
-import {
-  type Asked,
-  isBlind,
-  isDue,
-  isDueAgain,
-  isPullNoted,
-  nextPull,
-  type Read,
-} from "../../../lib/model/calls/next-pull.ts";
+import type { Asked, Read } from "../../../lib/model/calls/next-pull.ts";
+import { isBlind, isDue, isDueAgain, isPullNoted, nextPull } from "../../../lib/model/calls/next-pull.ts";
 import { DEFAULT_SHARE, planCalls } from "../../../lib/model/calls/plan.ts";
 import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 
@@ -71,13 +64,25 @@ describe("a poll is due", () => {
     pepper: 1,
     heard: new Map([[mapping.id, { rungAt: ago(60), aliveSince: ago(600), missedAt: null }]]),
   };
-  const quiet = { lanes: { changed: { stamp: ago(301) } } };
+  const quiet = { lanes: { changed: { stamp: ago(300) } } };
+  const busy = { lanes: { changed: { stamp: ago(299) } } };
+  const unknown = { lanes: {} };
 
   test.each<[string, Partial<typeof mapping>, Partial<Budget>, Read, number]>([
     ["ten seconds", {}, {}, read(), 10],
     ["its own interval", { pollingSeconds: 600 }, {}, read(), 600],
     ["its interval when quiet, five minutes after a change", { whenQuietSeconds: 60 }, {}, read(quiet), 60],
     ["the workspace's interval when quiet", {}, { whenQuiet: 90 }, read(quiet), 90],
+    ["ten seconds before these five minutes are over", {}, { whenQuiet: 90 }, read(busy), 10],
+    ["the interval when quiet where no change is known", {}, { whenQuiet: 90 }, read(unknown), 90],
+    [
+      "its own interval when quiet before the workspace's",
+      { whenQuietSeconds: 10 },
+      { whenQuiet: 90 },
+      read(quiet),
+      10,
+    ],
+    ["its own interval where that when quiet is shorter", { pollingSeconds: 600 }, { whenQuiet: 90 }, read(quiet), 600],
     ["four minutes where its doorbell works", { notifyEnabled: true }, { doorbell: rung }, read(), 240],
     ["ten seconds where it is switched off", {}, { doorbell: rung }, read(), 10],
   ])("after %s", (_, settings, budget, known, seconds) => {

@@ -38,13 +38,17 @@ describe("the share is never exceeded, pulls stretch and never stop, saves conti
 });
 
 const now = new Date("2026-02-03T10:00:00Z");
-const usage = { used: 0, limit: 15_000, at: now };
 const five = Array.from({ length: 5 }, () => ({ everySeconds: 10, queries: 1 }));
 
-test("a fresh workspace pulls every ten seconds, and has 80 % of the org's calls", () => {
-  const plan = planCalls({ now, usage, share: DEFAULT_SHARE, hours: [], mappings: five });
+/** The plan of five mappings in an org whose calls were used, by Bridge `own` of them, two hours ago. */
+const planOf = (used: number, own: number) => {
+  const hours = [{ hour: now.getTime() / 3_600_000 - 2, calls: own, changes: 0 }];
+  return planCalls({ now, usage: { used, limit: 15_000, at: now }, share: DEFAULT_SHARE, hours, mappings: five });
+};
 
-  expect(plan).toMatchObject({ allowed: 12_000, used: 0, paceSeconds: 10, ringSeconds: 7, pushCalls: 11_280 });
+test("a fresh workspace pulls every ten seconds, and has 80 % of the org's calls", () => {
+  const plan = { allowed: 12_000, used: 0, paceSeconds: 10, ringSeconds: 7, pushCalls: 11_280 };
+  expect(planOf(0, 0)).toMatchObject(plan);
 });
 
 test.each([
@@ -57,22 +61,19 @@ test.each([
   [14_700, 0, 0],
   [15_000, 0, 0],
 ])("of %i calls made, %i of them by Bridge, %i are allowed", (used, own, allowed) => {
-  const hours = [{ hour: now.getTime() / 3_600_000 - 2, calls: own, changes: 0 }];
-  const plan = planCalls({ now, usage: { ...usage, used }, share: DEFAULT_SHARE, hours, mappings: five });
-
-  expect(plan).toMatchObject({ allowed, used: own });
+  expect(planOf(used, own)).toMatchObject({ allowed, used: own });
 });
 
 test("once the share is spent, saves and loads wait, and pulls come once an hour", () => {
-  const hours = [{ hour: now.getTime() / 3_600_000 - 2, calls: 12_000, changes: 0 }];
-  const plan = planCalls({ now, usage: { ...usage, used: 12_000 }, share: DEFAULT_SHARE, hours, mappings: five });
+  const plan = planOf(12_000, 12_000);
 
   expect(plan).toMatchObject({ used: 12_000, pushCalls: 0, spareCalls: 0 });
   expect(plan.paceSeconds).toBe(3_664); // the API answers whole seconds
 });
 
-describe("a mapping is polled", () => {
-  test.each([10, 20, 21.6, 60, 97, 600])("every %d seconds on average, by beats of ten", (seconds) => {
+test.each([10, 20, 21.6, 60, 97, 600])(
+  "a mapping is polled every %d seconds on average, by beats of ten",
+  (seconds) => {
     let [last, pulls] = [now, 0];
     for (let at = 10; at <= 86_400; at += 10) {
       const beat = new Date(now.getTime() + at * 1000);
@@ -81,5 +82,5 @@ describe("a mapping is polled", () => {
     }
 
     expect(Math.abs(pulls - 86_400 / seconds)).toBeLessThanOrEqual(1);
-  });
-});
+  },
+);

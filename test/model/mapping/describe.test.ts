@@ -62,19 +62,14 @@ test("the indexes of an imported mapping are those of its columns, unique where 
     (name) => [name, { unique: true }] as const,
   );
   const indexes = { ...Object.fromEntries(asked), LastName: { unique: false }, Odd: null };
-  const shape = (foreign: Mapping["foreign"]) =>
-    shapeOf(
-      mapping({ fields: ["Id", "Key__c", "LastName", "PG_ID__c"], foreign }),
-      { ...CONTACT, fields },
-      "salesforce",
-    );
+  const imported = mapping({ fields: ["Id", "Key__c", "LastName", "PG_ID__c"] });
+  const indexesOf = (foreign: Mapping["foreign"]) =>
+    shapeOf({ ...imported, foreign }, { ...CONTACT, fields }, "salesforce").indexes;
 
-  expect(shape({ indexes }).indexes).toEqual([
+  expect(indexesOf({ indexes })).toEqual([
     { column: "key__c", unique: false },
     { column: "lastname", unique: false },
     { column: "pg_id__c", unique: true },
   ]);
-  expect([shape({}), shape({ indexes: "x" }), shape({ indexes: null })].map((one) => one.indexes)).toEqual(
-    Array(3).fill(undefined),
-  );
+  expect([{}, { indexes: "x" }, { indexes: null }].map(indexesOf)).toEqual(Array(3).fill(undefined));
 });

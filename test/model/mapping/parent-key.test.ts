@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
-import type { ClaimedChange } from "../../../lib/model/change/change.ts";
 import { fold } from "../../../lib/model/change/fold.ts";
 import { type DescribedField, type DescribedObject, shapeOf } from "../../../lib/model/mapping/describe.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { ColumnValues } from "../../../lib/model/mapping/shape.ts";
 import { everything } from "../../../lib/model/mapping/soql.ts";
 import { imageOf, imageOfLine } from "../../../lib/model/record/incoming.ts";
 import { holds } from "../../../lib/sync/doubt/read-back-updates.ts";
 import { describedField as field } from "../../support/worlds/described-field.ts";
+import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 
 const lookup = (name: string, relationshipName: string, ...referenceTo: readonly string[]) =>
   field(name, { type: "reference", relationshipName, referenceTo });
@@ -27,35 +26,13 @@ const ORDER = object(
 );
 const PARENTS = [object("Account", KEY, field("Name")), object("Project__c", KEY), object("User", KEY)];
 
-const mapping = (...fields: readonly string[]) =>
-  ({
-    id: "map_1",
-    configVersion: 1,
-    pgTable: "order__c",
-    syncDirection: "bidirectional",
-    conflictPolicy: "salesforce_wins",
-    fields,
-    upsertField: null,
-    filter: null,
-    foreign: {},
-  }) as const satisfies Partial<Mapping>;
 const shapeWith = (...fields: readonly string[]) =>
-  shapeOf(mapping(...fields) as unknown as Mapping, ORDER, "salesforce", PARENTS);
+  shapeOf({ ...mappingOf(contactShape()), fields }, ORDER, "salesforce", PARENTS);
 const SHAPE = shapeWith("AccountId", "Account__Key__c", "Project__r.Key__c", "Name");
 
-const change = (values: ColumnValues, more: Partial<ClaimedChange> = {}): ClaimedChange => ({
-  id: 1,
-  action: "UPDATE",
-  recordId: 1,
-  sfid: "801000000000001AAA",
-  old: {},
-  values,
-  attempts: 0,
-  capturedAt: new Date(0),
-  ...more,
-});
-const sent = (values: ColumnValues, more: Partial<ClaimedChange> = {}) =>
-  fold(SHAPE, [change(values, more)]).batches[0]?.writes[0]?.record;
+const change = { id: 1, action: "UPDATE", recordId: 1, sfid: "801000000000001AAA", old: {}, attempts: 0 } as const;
+const sent = (values: ColumnValues) =>
+  fold(SHAPE, [{ ...change, values, capturedAt: new Date(0) }]).batches[0]?.writes[0]?.record;
 
 test.each(["Account.Key__c", "ACCOUNT__R__KEY__C"])(
   "%s is the column account__key__c, with the type of the parent's field",

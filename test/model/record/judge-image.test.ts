@@ -5,13 +5,8 @@ import type { WaitingChange } from "../../../lib/model/record/merge.ts";
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 
 const edit: WaitingChange = {
-  id: 1,
-  recordId: 7,
-  action: "UPDATE",
-  isSent: false,
-  old: { name: "a" },
-  values: { name: "b" },
-  capturedAt: at(0),
+  ...{ id: 1, recordId: 7, action: "UPDATE", isSent: false, capturedAt: at(0) },
+  ...{ old: { name: "a" }, values: { name: "b" } },
 };
 
 const rowAt = (second: number) => ({ key: 7, stamp: at(second), isFirstMatch: false });
@@ -20,32 +15,21 @@ const rowAt = (second: number) => ({ key: 7, stamp: at(second), isFirstMatch: fa
 function known(more: Partial<Circumstances>, isDeleted = false): Circumstances {
   return {
     image: { sfid: "003", systemModstamp: at(10), isDeleted, values: {} },
-    lane: "fast",
-    readAt: at(20),
-    policy: "salesforce_wins",
-    row: rowAt(5),
-    waiting: [],
-    settledUntil: null,
-    capturesLate: true,
-    deletion: null,
-    pushedAt: null,
-    deletedAt: null,
+    ...{ lane: "fast", readAt: at(20), policy: "salesforce_wins", row: rowAt(5), waiting: [], capturesLate: true },
+    ...{ settledUntil: null, deletion: null, pushedAt: null, deletedAt: null },
     ...more,
   };
 }
 
 const deletion = { ...edit, action: "DELETE", lastPushAt: null, earlier: [] } as const;
-const long = new Date(at(10).getTime() + 15 * 60_000 + 1);
+const loaded = { lane: "load", readAt: new Date(at(10).getTime() + 15 * 60_000 + 1) } as const;
+const firstMatch = { ...rowAt(10), isFirstMatch: true };
 const own = { row: rowAt(10) };
 
 test.each<[string, Partial<Circumstances>, object]>([
   ["changes its row", {}, { kind: "update", key: 7, isSure: true, mayBeLate: false }],
   ["becomes a row where it has none", { row: null }, { kind: "insert" }],
-  [
-    "is merged with what waits of its row",
-    { waiting: [edit] },
-    { kind: "merge", key: 7, waiting: [edit], uncaptured: null },
-  ],
+  ["is merged with what waits of its row", { waiting: [edit] }, { kind: "merge", waiting: [edit], uncaptured: null }],
   ["is a conflict when its row was deleted here", { row: null, deletion }, { kind: "contest", deletion }],
   ["pushed before it was read changes its row", { pushedAt: at(19) }, { kind: "update" }],
   ["pushed in the second in which it was read is read again", { pushedAt: at(20) }, { kind: "reread" }],
@@ -58,22 +42,10 @@ test.each<[string, Partial<Circumstances>, object]>([
   ["with its row's stamp is sure when it is read again", { ...own, lane: "reread" }, { isSure: true }],
   ["with its row's stamp is not sure from a load", { ...own, lane: "load" }, { isSure: false }],
   ["with its row's stamp is not sure from a sweep", { ...own, lane: "sweep" }, { isSure: false }],
-  [
-    "with its row's stamp is sure from a load once no transaction of that time can be open",
-    { ...own, lane: "load", readAt: long },
-    { isSure: true },
-  ],
-  [
-    "is merged with a row that meets it for the first time, whatever waits",
-    { row: { ...rowAt(10), isFirstMatch: true } },
-    { kind: "merge", key: 7, waiting: [], uncaptured: "match" },
-  ],
+  ["with it is sure from a load once no older transaction is open", { ...own, ...loaded }, { isSure: true }],
+  ["that meets its row for the first time is merged", { row: firstMatch }, { kind: "merge", key: 7, uncaptured: "match" }],
   ["older than its row is read by its id", { row: rowAt(11) }, { kind: "reread" }],
-  [
-    "older than its row, read by its id, counts: the org's clock went back",
-    { row: rowAt(11), lane: "reread" },
-    { kind: "update" },
-  ],
+  ["older than its row, read by its id, counts", { row: rowAt(11), lane: "reread" }, { kind: "update" }],
   ["older than its row changes nothing in a sweep", { row: rowAt(11), lane: "sweep" }, { kind: "nothing" }],
 ])("a record %s", (_, more, verdict) => {
   expect(judge(known(more))).toMatchObject(verdict);

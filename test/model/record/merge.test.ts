@@ -1,13 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CONFLICT_POLICIES } from "../../../lib/model/mapping/mapping.ts";
-import {
-  comesBack,
-  type Meeting,
-  merge,
-  survivesDeletion,
-  type WaitingChange,
-} from "../../../lib/model/record/merge.ts";
+import type { Meeting, WaitingChange } from "../../../lib/model/record/merge.ts";
+import { comesBack, merge, survivesDeletion } from "../../../lib/model/record/merge.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 
@@ -20,13 +15,14 @@ function meeting(more: Partial<Meeting>): Meeting {
 }
 
 const renamed = change(1, { old: { name: "base" }, values: { name: "ours" } });
+const again = change(2, { old: { name: "ours" }, values: { name: "ours too" } });
 
 const both = { image: { name: "theirs" }, row: { name: "ours" }, waiting: [renamed] };
 const inserted = change(1, { action: "INSERT", values: { name: "ours" } });
 
 test.each<[string, Partial<Meeting>, object]>([
   [
-    "only Salesforce changed is taken from there",
+    "Salesforce alone changed is Salesforce's",
     { image: { name: "theirs" }, row: { name: "base" } },
     { name: "theirs" },
   ],
@@ -34,15 +30,11 @@ test.each<[string, Partial<Meeting>, object]>([
   ["both sides changed alike is no collision", { ...both, image: { name: "ours" } }, {}],
   [
     "shows one of several values that the row had is our own coming back",
-    {
-      image: { name: "ours" },
-      row: { name: "ours too" },
-      waiting: [renamed, change(2, { old: { name: "ours" }, values: { name: "ours too" } })],
-    },
+    { image: { name: "ours" }, row: { name: "ours too" }, waiting: [renamed, again] },
     {},
   ],
   [
-    "both sides changed stays the row's while our change is under way",
+    "both changed stays the row's while our change is under way",
     { ...both, waiting: [{ ...renamed, isSent: true }] },
     {},
   ],
@@ -62,16 +54,11 @@ describe("a field that both sides changed", () => {
 
   test("is Salesforce's where it wins, and the row's where PostgreSQL does", () => {
     expect(merge(meeting(both))).toEqual({
-      write: { name: "theirs" },
-      dropped: [{ changeId: 1, columns: ["name"], isSpent: true }],
+      ...{ write: { name: "theirs" }, dropped: [{ changeId: 1, columns: ["name"], isSpent: true }], uncaptured: [] },
       collisions: [{ ...collision, winner: "salesforce" }],
-      uncaptured: [],
     });
     expect(merge(meeting({ ...both, policy: "postgres_wins" }))).toEqual({
-      write: {},
-      dropped: [],
-      collisions: [{ ...collision, winner: "postgres" }],
-      uncaptured: [],
+      ...{ write: {}, dropped: [], uncaptured: [], collisions: [{ ...collision, winner: "postgres" }] },
     });
   });
 
@@ -106,19 +93,15 @@ describe("a field that both sides changed", () => {
     const waiting = [renamed, change(9, { old: { city: "a" }, values: { city: "b" } })];
     const sides = { image: { name: "theirs", city: "a" }, row: { name: "ours", city: "b" } };
 
-    expect(merge(meeting({ policy: "latest_wins", stamp: at(5), ...sides, waiting })).write).toEqual({
-      name: "theirs",
-    });
+    const { write } = merge(meeting({ policy: "latest_wins", stamp: at(5), ...sides, waiting }));
+    expect(write).toEqual({ name: "theirs" });
   });
 
   test("leaves the other fields of its change to be sent, and a new row, whose record does not have it yet", () => {
     const edit = change(1, { old: { name: "base", city: "a" }, values: { name: "ours", city: "b" } });
     for (const one of [edit, inserted]) {
-      const row = { name: "ours", city: "b" };
-
-      const merged = merge(meeting({ image: { name: "theirs" }, row, waiting: [one] }));
-
-      expect(merged.dropped).toEqual([{ changeId: 1, columns: ["name"], isSpent: false }]);
+      const { dropped } = merge(meeting({ ...both, row: { name: "ours", city: "b" }, waiting: [one] }));
+      expect(dropped).toEqual([{ changeId: 1, columns: ["name"], isSpent: false }]);
     }
   });
 });
@@ -143,30 +126,20 @@ test.each([
 describe("a row that was deleted here", () => {
   const deletion = { ...change(1, { action: "DELETE", old: { name: "base" } }), lastPushAt: null, earlier: [] };
 
-  test("comes back when its record changed and Salesforce wins", () => {
-    expect(comesBack("salesforce_wins", { name: "theirs" }, at(50), deletion)).toBe(true);
-    expect(comesBack("salesforce_wins", { name: "theirs" }, at(50), { ...deletion, lastPushAt: at(49) })).toBe(true);
-  });
+  const sent = [change(0, { values: { name: "sent" } })];
+  const waits = [change(0, { old: { name: "first" }, values: { name: "base" } })];
 
   test.each([
-    ["its record is as it was", "salesforce_wins", { name: "base" }, {}],
-    ["PostgreSQL wins", "postgres_wins", { name: "theirs" }, {}],
-    ["its deletion is under way", "salesforce_wins", { name: "theirs" }, { isSent: true }],
-    [
-      "its record shows a save of the row whose answer was lost",
-      "salesforce_wins",
-      { name: "sent" },
-      { earlier: [change(0, { old: {}, values: { name: "sent" } })] },
-    ],
-    [
-      "its record shows what the row held before changes that still wait",
-      "salesforce_wins",
-      { name: "first" },
-      { earlier: [change(0, { old: { name: "first" }, values: { name: "base" } })] },
-    ],
-    ["what changed its record is our own save", "salesforce_wins", { name: "theirs" }, { lastPushAt: at(50) }],
-  ] as const)("stays deleted when %s", (_, policy, image, more) => {
-    expect(comesBack(policy, image, at(50), { ...deletion, ...more })).toBe(false);
+    ["its record is as it was", "base", {}, false],
+    ["its record has changed", "theirs", {}, true],
+    ["its deletion is under way", "theirs", { isSent: true }, false],
+    ["its record shows a save of the row whose answer was lost", "sent", { earlier: sent }, false],
+    ["its record shows what the row held before changes that still wait", "first", { earlier: waits }, false],
+    ["what changed its record came after our own save", "theirs", { lastPushAt: at(49) }, true],
+    ["what changed its record is our own save", "theirs", { lastPushAt: at(50) }, false],
+  ])("comes back where Salesforce wins and %s: %#", (_, name, more, isBack) => {
+    expect(comesBack("salesforce_wins", { name }, at(50), { ...deletion, ...more })).toBe(isBack);
+    expect(comesBack("postgres_wins", { name }, at(50), { ...deletion, ...more })).toBe(false);
   });
 });
 
