@@ -1,10 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type EmbeddedPostgres, startPostgres } from "../../lib/local/postgres/start-postgres.ts";
-import { type Receiver, startReceiver } from "../support/doubles/receiver.ts";
 import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
 import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
@@ -20,12 +22,13 @@ let bridge: RunningBridge;
 let postgres: EmbeddedPostgres;
 let workspace: TestWorkspace;
 let line: CommandLine;
-let receiver: Receiver;
+let receiver: Server;
+let answers = 200;
+const received: { event: string; data: Record<string, unknown> }[] = [];
 beforeAll(async () => {
-  [bridge, postgres, receiver] = await Promise.all([
+  [bridge, postgres] = await Promise.all([
     startRunningBridge({ controls: true }),
     startPostgres({ dataDir: join(folder, "postgres") }),
-    startReceiver(200),
   ]);
   workspace = await createTestWorkspace({
     salesforce: bridge.org.connection,
@@ -39,15 +42,19 @@ beforeAll(async () => {
     expect((await line.run(["mapping", "show", object, "--wait"])).code).toBe(0);
   }
   await sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ada')");
-  await line.run([
-    "webhook",
-    "create",
-    receiver.url,
-    "--events",
-    "sync.broken",
-    "sync.recovered",
-    "sync.failure_spike",
-  ]);
+  receiver = createServer((request, response) => {
+    let body = "";
+    request.on("data", (part) => {
+      body += part;
+    });
+    request.on("end", () => {
+      received.push(JSON.parse(body));
+      response.writeHead(answers).end();
+    });
+  }).listen(0, "127.0.0.1");
+  await vi.waitFor(() => expect(receiver.listening).toBe(true));
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  await line.run(["webhook", "create", url, "--events", "sync.broken", "sync.recovered", "sync.failure_spike"]);
   await vi.waitFor(
     async () => expect((await sql("SELECT sfid FROM salesforce.contact"))[0]?.["sfid"]).toBeTruthy(),
     OVER,
@@ -55,7 +62,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   line.close();
-  await receiver.close();
+  receiver.close();
   await bridge.close();
   await postgres.close();
   rmSync(folder, { recursive: true, force: true });
@@ -68,6 +75,26 @@ async function sql(statement: string): Promise<readonly Record<string, unknown>[
 }
 
 const control = (method: string, path: string, order?: object) => bridge.org.control(method, path, order);
+
+/** The server's processes, which are frozen one by one, since each session has its own. */
+function processes(): readonly number[] {
+  const pid = readFileSync(
+    execFileSync("find", [folder, "/var/tmp", "-name", "postmaster.pid", "-newer", folder], { encoding: "utf8" })
+      .trim()
+      .split("\n")[0] ?? "",
+    "utf8",
+  ).split("\n")[0];
+  const children = execFileSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
+  return [pid, ...children.trim().split("\n")].map(Number);
+}
+
+let frozen: readonly number[] = [];
+const signal = (name: NodeJS.Signals) => {
+  for (const pid of frozen)
+    try {
+      process.kill(pid, name);
+    } catch {} // a session that has ended
+};
 
 const webhookId = async () => (await line.json<{ id: string }[]>(["webhook", "list"]))[0]?.id ?? "";
 const change = () => sql(`UPDATE salesforce.contact SET title = 't${Date.now()}' WHERE lastname = 'Ada'`);
@@ -89,7 +116,26 @@ const waits = (why: string, until: string) =>
     `^(?:Waits|Nothing of it moves) since .*: Contact is broken \\(${why}\\)\\. Sent automatically ${until}\\.$`,
     "m",
   );
+const UNREACHABLE = {
+  cause: "postgres_unavailable",
+  row: /could not be asked: .*; check that the server runs and accepts Bridge's connections/,
+};
+
 const FAULTS: Readonly<Record<string, Fault>> = {
+  "the org's calls are used up": {
+    cause: "salesforce_limit",
+    row: waits("Salesforce refuses every call: .* used up", "once calls are left"),
+    event: "sync.broken",
+    make: () => control("PUT", "/calls", { used: 15_000, allowance: 15_000 }).then(change),
+    mend: () => control("PUT", "/calls", { used: 100 }).then(poll),
+  },
+  "the org is read only": {
+    cause: "org_read_only",
+    row: waits("org is read only", "when the maintenance ends"),
+    event: "sync.broken",
+    make: () => control("PUT", "/mode", { readOnly: true }).then(change),
+    mend: () => control("PUT", "/mode", { readOnly: false }).then(poll),
+  },
   "the user's grant is refused and its sessions are ended": {
     cause: "salesforce_authorization",
     row: waits("Salesforce refuses Bridge's sign-in", "once the workspace is connected again"),
@@ -100,9 +146,16 @@ const FAULTS: Readonly<Record<string, Fault>> = {
         .then(change),
     mend: () => control("DELETE", "/faults").then(poll),
   },
+  "PostgreSQL is frozen": {
+    ...UNREACHABLE,
+    make: async () => {
+      frozen = processes();
+      signal("SIGSTOP");
+    },
+    mend: async () => signal("SIGCONT"),
+  },
   "PostgreSQL is gone": {
-    cause: "postgres_unavailable",
-    row: /could not be asked: .*; check that the server runs and accepts Bridge's connections/,
+    ...UNREACHABLE,
     make: () => postgres.close(),
     mend: async () => {
       postgres = await startPostgres({ dataDir: join(folder, "postgres"), keepsPort: true });
@@ -135,6 +188,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       ),
     mend: () => sql("UPDATE salesforce.contact SET email = NULL WHERE email = 'nowhere'"),
   },
+  "a webhook is paused": {
+    cause: "webhook_paused",
+    make: async () => line.run(["webhook", "update", await webhookId(), "--pause"]),
+    mend: async () => line.run(["webhook", "update", await webhookId(), "--resume"]),
+  },
   "a webhook's receiver answers 500": {
     cause: "webhook_failing",
     make: () => answering(500),
@@ -143,7 +201,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 };
 
 async function answering(status: number): Promise<void> {
-  receiver.answer(status);
+  answers = status;
   await line.run(["webhook", "test", await webhookId()]);
 }
 
@@ -163,7 +221,7 @@ const incidents = async () => {
 test.each(Object.entries(FAULTS))(
   "%s: banner, doctor, health, row, webhook and API name one cause and remedy, and nothing is left of it",
   async (name, fault) => {
-    receiver.received.length = 0;
+    received.length = 0;
     await fault.make();
     try {
       await expectNamed(name, fault);
@@ -201,19 +259,14 @@ async function expectNamed(name: string, { cause, row, event }: Fault): Promise<
         ?.trim(),
     );
   }
-  expect(doctor.stdout).toMatch(/^✗ /);
-  expect(doctor.stdout.match(/^✗/gm), doctor.stdout).toHaveLength(1);
+  expect(doctor.stdout).toMatch(new RegExp(`^${cause === "webhook_paused" ? "!" : "✗"} `));
+  expect(doctor.stdout.match(/^✗/gm) ?? [], doctor.stdout).toHaveLength(cause === "webhook_paused" ? 0 : 1);
   if (row) expect(shown.stdout + shown.stderr).toMatch(row);
   if (!event) return;
   const said = await vi.waitFor(() => {
-    const events = receiver.received.map(({ body }) => JSON.parse(body) as Event);
-    expect(events.map((one) => one.event)).toContain(event);
-    return events.find((one) => one.event === event);
+    const found = received.find((one) => one.event === event);
+    expect(received.map((one) => one.event)).toContain(event);
+    return found;
   }, NAMED);
   if (event === "sync.broken") expect(said?.data).toMatchObject({ reason: cause, commands });
-}
-
-interface Event {
-  readonly event: string;
-  readonly data: Readonly<Record<string, unknown>>;
 }
