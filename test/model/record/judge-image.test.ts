@@ -43,7 +43,11 @@ test.each<[string, Partial<Circumstances>, object]>([
   ["with its row's stamp is not sure from a load", { ...own, lane: "load" }, { isSure: false }],
   ["with its row's stamp is not sure from a sweep", { ...own, lane: "sweep" }, { isSure: false }],
   ["with it is sure from a load once no older transaction is open", { ...own, ...loaded }, { isSure: true }],
-  ["that meets its row for the first time is merged", { row: firstMatch }, { kind: "merge", key: 7, uncaptured: "match" }],
+  [
+    "that meets its row for the first time is merged",
+    { row: firstMatch },
+    { kind: "merge", key: 7, uncaptured: "match" },
+  ],
   ["older than its row is read by its id", { row: rowAt(11) }, { kind: "reread" }],
   ["older than its row, read by its id, counts", { row: rowAt(11), lane: "reread" }, { kind: "update" }],
   ["older than its row changes nothing in a sweep", { row: rowAt(11), lane: "sweep" }, { kind: "nothing" }],
