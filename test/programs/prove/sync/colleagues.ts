@@ -1,27 +1,18 @@
 import type { Dice } from "../../../support/doubles/dice.ts";
-import { type Ask, queryAll } from "../../ask.ts";
+import { type Ask, orgAsk, queryAll } from "../../ask.ts";
 import type { Deed, Merged } from "./judge/evidence.ts";
 import { MERGED_OBJECT, type Proved } from "./mapped-objects.ts";
 
 /** The colleagues who work in Salesforce, and the ledger of what they did. */
-export interface Colleagues {
-  readonly deeds: readonly Deed[];
-  /** Records that were merged into others. */
-  readonly merged: readonly Merged[];
-  /** Calls of theirs that the org has counted, as far as they were answered. */
-  readonly calls: () => number;
-  act(dice: Dice): Promise<void>;
-  /** One call that creates records; gives the value that they share. */
-  add(mapping: Proved, count: number): Promise<string>;
-  /** What distinguishes living records, by their ids. */
-  tagsOf(object: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-}
+export type Colleagues = ReturnType<typeof meetColleagues>;
+
+/** Records that one call saves at most. */
+const RECORDS_AT_ONCE = 40;
 
 interface Settings {
   readonly url: string;
   readonly accessToken: string;
   readonly mappings: readonly Proved[];
-  readonly recordsAtOnce: number;
 }
 
 /** Records that are not written to at the moment; one of theirs is written by one colleague at a time. */
@@ -30,29 +21,24 @@ interface Known {
   readonly tag: string;
 }
 
-export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Settings): Colleagues {
+export function meetColleagues({ url, accessToken, mappings }: Settings) {
   const deeds: Deed[] = [];
+  /** Records that were merged into others. */
   const merged: Merged[] = [];
   const busy = new Set<string>();
   let calls = 0;
   let tokens = 0;
-
-  const ask: Ask = async <Answer>(method: string, path: string, body?: object | string) => {
-    const answer = await fetch(`${url}/services/data/v66.0${path}`, {
-      method,
-      headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await answer.text();
+  const askOrg = orgAsk(url, accessToken);
+  const ask: Ask = async <Answer>(...asked: Parameters<Ask>) => {
+    const answer = await askOrg<Answer>(...asked);
     calls += 1;
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
-    return JSON.parse(text) as Answer;
+    return answer;
   };
 
   const find = async ({ object }: Proved, place: number, limit: number): Promise<Known[]> => {
     const order = place < 0.5 ? "DESC" : "ASC";
     const soql = `SELECT Id, Tag__c FROM ${object} WHERE Tag__c != null ORDER BY Id ${order} LIMIT 200`;
-    const records = await queryAll<Found>(ask, soql);
+    const records = await queryAll<{ readonly Id: string; readonly Tag__c: string }>(ask, soql);
     const start = Math.floor(place * Math.max(0, records.length - limit));
     return records.slice(start, start + limit).map(({ Id, Tag__c }) => ({ id: Id, tag: Tag__c }));
   };
@@ -107,33 +93,30 @@ export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Se
     tokens += 1;
     return `t${tokens}`;
   };
-  const insert = (mapping: Proved, token: string, count: number) => {
+  const insert = async (mapping: Proved, count: number) => {
+    const token = nextToken();
     const values = { There__c: token, Both__c: token };
     const records = Array.from({ length: count }, (_, n) => ({ id: "", tag: `${token}-${n}`, values }));
-    return save(mapping, "insert", records);
+    await save(mapping, "insert", records);
+    return token;
   };
 
   return {
     deeds,
     merged,
-    add: async (mapping, count) => {
-      const token = nextToken();
-      await insert(mapping, token, count);
-      return token;
-    },
+    /** Calls of theirs that the org has counted, as far as they were answered well. */
     calls: () => calls,
-    tagsOf: async (object, ids) => {
-      const list = ids.map((id) => `'${id}'`).join(", ");
-      const records = await queryAll<Found>(ask, `SELECT Id, Tag__c FROM ${object} WHERE Id IN (${list})`);
-      return new Map(records.map(({ Id, Tag__c }) => [Id, Tag__c]));
-    },
-    act: async (dice) => {
-      const token = nextToken();
+    /** One call that creates records; gives the value that they share. */
+    add: insert,
+    act: async (dice: Dice) => {
       const mapping = dice.pick(mappings);
       const [chance, place, kind] = [dice.roll(), dice.roll(), dice.below(3)];
-      const count = 1 + (dice.isUnder(0.3) ? dice.below(recordsAtOnce) : 0);
+      const count = 1 + (dice.isUnder(0.3) ? dice.below(RECORDS_AT_ONCE) : 0);
       if (!mapping) return;
-      if (chance < 0.3) return insert(mapping, token, count);
+      if (chance < 0.3) {
+        await insert(mapping, count);
+        return;
+      }
       if (mapping.object === MERGED_OBJECT && chance >= 0.84) {
         await withFree(mapping, place, 2, async ([master, loser]) => {
           if (master && loser) await merge(mapping, master, loser);
@@ -142,6 +125,7 @@ export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Se
       }
       await withFree(mapping, place, chance < 0.92 ? count : 1, async (free) => {
         if (free.length === 0) return;
+        const token = nextToken();
         const values = [{ There__c: token }, { Both__c: token }, { There__c: token, Both__c: token }][kind] ?? {};
         const isDelete = chance >= 0.92;
         const saved = free.map((one) => ({ ...one, values: isDelete ? {} : values }));
@@ -158,18 +142,13 @@ interface Saved extends Known {
   readonly values: Readonly<Record<string, string>>;
 }
 
-type Found = { readonly Id: string; readonly Tag__c: string };
-type Results = readonly { readonly success: boolean }[];
-
-async function saveAll(
+function saveAll(
   ask: Ask,
   { object }: Proved,
   action: Deed["action"],
   records: readonly Saved[],
-): Promise<Results> {
-  if (action === "delete") {
-    return ask("DELETE", `/composite/sobjects?ids=${records.map(({ id }) => id).join(",")}`);
-  }
+): Promise<readonly { readonly success: boolean }[]> {
+  if (action === "delete") return ask("DELETE", `/composite/sobjects?ids=${records.map(({ id }) => id).join(",")}`);
   const bodies = records.map(({ id, tag, values }) => ({
     attributes: { type: object },
     ...(action === "insert" ? { Tag__c: tag } : { id }),

@@ -9,7 +9,7 @@ const WORTH_A_STOP = /salesforce: (create|update|upsert|delete)|commit of (resul
 /** Those that announce changes die at points only, so that most of the random moments are the engine's. */
 const AT_POINTS = [...ENGINE, "ring", "nudge"];
 
-/** In the short form, the part that an effect is in dies at one point of so many. */
+/** The part that an effect is in dies at one point of so many. */
 const POINTS_PER_PART = 5;
 
 /**

@@ -1,5 +1,4 @@
-import type { Deed, Evidence, Logged } from "./evidence.ts";
-import type { Complain } from "./thing.ts";
+import type { Complain, Deed, Evidence, Logged } from "./evidence.ts";
 
 /** What a complaint of no record names. */
 const NOTHING = { table: "", tag: "" };

@@ -1,9 +1,8 @@
-import type { Evidence, Held, Save, Seen } from "./evidence.ts";
+import type { Complain, Evidence, Held, Save, Seen, Thing } from "./evidence.ts";
 import { isUncaptured, judgeAnnounced, judgeCalls, judgeCapture } from "./judge-books.ts";
 import { judgeOrder } from "./judge-order.ts";
 import { isDecidedAgainst, isOverruled, judgeFailures, survived } from "./judge-restores.ts";
 import { storyOf } from "./story.ts";
-import type { Complain, Thing } from "./thing.ts";
 
 /** Something that must not be. */
 export interface Finding {

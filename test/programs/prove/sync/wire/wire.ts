@@ -5,13 +5,7 @@ import type { Caller, Gate, OrgLedger } from "./passage.ts";
 import { pipePostgres } from "./postgres-wire.ts";
 
 /** What is between the functions and everything that outlives them. */
-export interface Wire {
-  readonly port: number;
-  readonly ledger: OrgLedger;
-  /** Functions with a connection open now: processes that live. */
-  callers(): readonly Caller[];
-  close(): void;
-}
+export type Wire = Awaited<ReturnType<typeof openWire>>;
 
 interface WireSettings {
   readonly gate: Gate;
@@ -23,7 +17,7 @@ interface WireSettings {
  * Listens for functions. The first line of each connection says who comes and where to; what follows is handed on as it
  * is, and each durable effect in it passes the gate twice.
  */
-export async function openWire({ gate, postgresPort, orgPort }: WireSettings): Promise<Wire> {
+export async function openWire({ gate, postgresPort, orgPort }: WireSettings) {
   const ledger: OrgLedger = { writes: [], jobs: new Map(), calls: {}, sent: {} };
   const callers = new Map<Socket, Caller & { readonly host: string; readonly port: number }>();
   const http = createHttpServer((request, response) => {
@@ -53,7 +47,8 @@ export async function openWire({ gate, postgresPort, orgPort }: WireSettings): P
   return {
     port: (server.address() as AddressInfo).port,
     ledger,
-    callers: () => [...callers.values()],
+    /** Functions with a connection open now: processes that live. */
+    callers: (): readonly Caller[] => [...callers.values()],
     close: () => {
       server.close();
       http.closeAllConnections();
