@@ -118,28 +118,14 @@ function winnerOf(policy: Policy, rowAt: Date, recordAt: Date): "postgres" | "sa
   return policy === "postgres_wins" ? "postgres" : "salesforce";
 }
 
-/** How many fell between check and save, and how many may. */
-export interface Chance {
-  readonly writes: number;
-  readonly between: number;
-  readonly overwritten: number;
-  /** Milliseconds between check and save. */
-  readonly median: number;
-  readonly p95: number;
-  /** The time between check and save as a share of the ten seconds between two pushes, of all writes. */
-  readonly ofTenSeconds: number;
-  /** By when each was checked and saved, and how far apart both sides write; and three standard deviations more, and one for small numbers. */
-  readonly expected: number;
-  readonly atMost: number;
-}
-
+/** Between two pushes. */
 const PUSH_MILLISECONDS = 10_000;
 
 /**
  * Compares how many were committed between check and save with the time between them. A push also sends what was written
  * while it ran, a moment after; so each counts with its own chance of being in between.
  */
-export function chanceOf(verdicts: readonly Verdict[]): Chance {
+export function chanceOf(verdicts: readonly Verdict[]) {
   const gaps = verdicts.flatMap(({ gap }) => gap ?? []).toSorted((a, b) => a - b);
   const at = (share: number) => gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))] ?? 0;
   const mean = gaps.reduce((sum, gap) => sum + gap, 0) / Math.max(1, gaps.length);
@@ -155,9 +141,12 @@ export function chanceOf(verdicts: readonly Verdict[]): Chance {
     writes: verdicts.length,
     between: verdicts.filter(({ meeting }) => meeting === "between").length,
     overwritten: verdicts.filter(({ isOverwritten }) => isOverwritten).length,
+    /** Milliseconds between check and save. */
     median: at(0.5),
     p95: at(0.95),
+    /** The time between check and save as a share of the ten seconds between two pushes, of all writes. */
     ofTenSeconds: verdicts.length * Math.min(1, mean / PUSH_MILLISECONDS),
+    /** By when each was checked and saved, and how far apart both sides write; and three standard deviations more, and one for small numbers. */
     expected,
     atMost: expected + 3 * Math.sqrt(variance) + 1,
   };

@@ -4,8 +4,6 @@ import { HEAP_FIELDS, type Lane } from "./lanes.ts";
 import type { Stage } from "./stage.ts";
 import type { Written } from "./write-doubly.ts";
 
-type Values = ReadonlyMap<string, Readonly<Record<string, string | null>>>;
-
 const PATIENCE_MILLISECONDS = 120_000;
 
 /** Pulls until both sides of all lanes are equal, or nothing more can be expected; gives how many records differ. */
@@ -37,7 +35,7 @@ export async function readEvidence(
   const changes = await database.query<Change>(
     `SELECT sfid, old, "values", created_at FROM salesforce._trigger_log
      WHERE table_name = $1 AND action = 'UPDATE' AND sfid = ANY ($2)`,
-    [lane.table, sfids],
+    [lane.object, sfids],
   );
   const conflicts = await database.query<Evidence["conflicts"][number] & { sfid: string }>(
     "SELECT sfid, field, postgres, salesforce, winner FROM salesforce._bridge_conflicts WHERE sfid = ANY ($1)",
@@ -72,8 +70,9 @@ interface Change {
   readonly created_at: Date;
 }
 
-async function rowsOf({ database }: Stage, { table }: Lane): Promise<Values> {
-  const columns = ["sfid", ...HEAP_FIELDS.map((field) => field.toLowerCase())];
-  const { rows } = await database.query(`SELECT ${columns.join(", ")} FROM salesforce.${table}`);
-  return new Map(rows.map((row) => [String(row.sfid), row]));
+async function rowsOf({ database }: Stage, { object }: Lane) {
+  const { rows } = await database.query<Readonly<Record<string, string | null>>>(
+    `SELECT sfid, ${HEAP_FIELDS.join(", ")} FROM salesforce.${object}`,
+  );
+  return new Map(rows.map((row) => [String(row["sfid"]), row]));
 }
