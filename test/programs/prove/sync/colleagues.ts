@@ -44,15 +44,19 @@ export function meetColleagues({ url, accessToken, mappings }: Settings) {
   };
 
   /** Saves up to 200 records by one call, each on its own, and writes down what is known of each. */
-  const save = async (mapping: Proved, action: Deed["action"], records: readonly Saved[]) => {
+  const save = async ({ object, table }: Proved, action: Deed["action"], records: readonly Saved[]) => {
+    const asked: Parameters<Ask> =
+      action === "delete"
+        ? ["DELETE", `/composite/sobjects?ids=${records.map(({ id }) => id).join(",")}`]
+        : [action === "insert" ? "POST" : "PATCH", "/composite/sobjects", bodyOf(object, action, records)];
     const begunAt = Date.now();
-    const results = await saveAll(ask, mapping, action, records).catch(() => null);
+    const results = await ask<readonly { readonly success: boolean }[]>(...asked).catch(() => null);
     const endedAt = Date.now();
     records.forEach(({ tag, values }, index) => {
       const result = results?.[index];
       if (result && !result.success) return;
-      const times = { begunAt, endedAt, isSure: result !== undefined };
-      deeds.push({ table: mapping.table, tag, recordId: null, action, values: lowerKeys(values), ...times });
+      const lower = Object.fromEntries(Object.entries(values).map(([name, value]) => [name.toLowerCase(), value]));
+      deeds.push({ table, tag, recordId: null, action, values: lower, begunAt, endedAt, isSure: result !== undefined });
     });
   };
 
@@ -142,21 +146,11 @@ interface Saved extends Known {
   readonly values: Readonly<Record<string, string>>;
 }
 
-function saveAll(
-  ask: Ask,
-  { object }: Proved,
-  action: Deed["action"],
-  records: readonly Saved[],
-): Promise<readonly { readonly success: boolean }[]> {
-  if (action === "delete") return ask("DELETE", `/composite/sobjects?ids=${records.map(({ id }) => id).join(",")}`);
-  const bodies = records.map(({ id, tag, values }) => ({
+const bodyOf = (object: string, action: "insert" | "update", records: readonly Saved[]) => ({
+  allOrNone: false,
+  records: records.map(({ id, tag, values }) => ({
     attributes: { type: object },
     ...(action === "insert" ? { Tag__c: tag } : { id }),
     ...values,
-  }));
-  const body = { allOrNone: false, records: bodies };
-  return ask(action === "insert" ? "POST" : "PATCH", "/composite/sobjects", body);
-}
-
-const lowerKeys = (values: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name.toLowerCase(), value]));
+  })),
+});

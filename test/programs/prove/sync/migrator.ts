@@ -10,7 +10,6 @@ import type { Stage } from "./stage/stage.ts";
 export type Migrator = ReturnType<typeof hireMigrator>;
 
 const KINDS = ["column renamed and back", "table swapped", "capture off", "rows hidden"] as const;
-type Kind = (typeof KINDS)[number];
 
 interface Settings {
   readonly stage: Pick<Stage, "api" | "databaseUrl">;
@@ -29,7 +28,7 @@ export function hireMigrator({ stage, application, mappings }: Settings) {
   /** Times in which nothing captured what the application did to a table. */
   const uncaptured: Evidence["uncaptured"][number][] = [];
   /** The kinds of what was done. */
-  const done: Kind[] = [];
+  const done: (typeof KINDS)[number][] = [];
   /** Tables that are being migrated: a team does one thing at a time to each. */
   const busy = new Set<string>();
   const query = <R>(text: string) => queryOnce<R>(stage.databaseUrl, text, "migrator");
@@ -43,11 +42,13 @@ export function hireMigrator({ stage, application, mappings }: Settings) {
       await pause(500);
     }
   };
-  const capturing = (table: string) =>
-    query<{ tgname: string }>(
-      `SELECT tgname FROM pg_trigger WHERE tgrelid = 'salesforce.${table}'::regclass AND NOT tgisinternal
-       AND tgenabled <> 'D' AND NOT starts_with(tgname, 'proof_') ORDER BY tgname`,
+  const capturing = async (table: string) => {
+    const [row] = await query<{ readonly triggers: string }>(
+      `SELECT string_agg(tgname, ', ' ORDER BY tgname) AS triggers FROM pg_trigger
+       WHERE tgrelid = 'salesforce.${table}'::regclass AND NOT tgisinternal AND tgenabled <> 'D' AND NOT starts_with(tgname, 'proof_')`,
     );
+    return row?.triggers;
+  };
 
   /** Statements on the column fail meanwhile, as they would without Bridge; all others must not. */
   const rename = async (dice: Dice, { table }: Proved) => {
@@ -75,7 +76,7 @@ export function hireMigrator({ stage, application, mappings }: Settings) {
 
   const withoutCapture = async (dice: Dice, proved: Proved, id: string, change: string, isOver: () => boolean) => {
     const { table, policy } = proved;
-    const before = JSON.stringify(await capturing(table));
+    const before = await capturing(table);
     const release = await application.onlyUpdate(table);
     const from = Date.now();
     try {
@@ -91,7 +92,7 @@ export function hireMigrator({ stage, application, mappings }: Settings) {
           await stage.api("POST", `/mappings/${id}/capture`, { uncaptured: choice });
           askedAt = Date.now();
         }
-        return isOver() || JSON.stringify(await capturing(table)) === before;
+        return isOver() || (await capturing(table)) === before;
       });
     } finally {
       uncaptured.push({ table, from, until: Date.now() });
@@ -115,8 +116,7 @@ export function hireMigrator({ stage, application, mappings }: Settings) {
       try {
         if (kind === "column renamed and back") await rename(dice, mapping);
         else if (kind === "rows hidden") await hide(dice, mapping);
-        else
-          await withoutCapture(dice, mapping, id, kind === "capture off" ? captureOff(mapping) : swap(mapping), isOver);
+        else await withoutCapture(dice, mapping, id, kind === "table swapped" ? swap(mapping) : off(mapping), isOver);
       } finally {
         busy.delete(mapping.table);
       }
@@ -124,7 +124,7 @@ export function hireMigrator({ stage, application, mappings }: Settings) {
   };
 }
 
-const captureOff = ({ table }: Proved) => `ALTER TABLE salesforce."${table}" DISABLE TRIGGER USER`;
+const off = ({ table }: Proved) => `ALTER TABLE salesforce."${table}" DISABLE TRIGGER USER`;
 
 /** The table is built again beside itself and takes its own name, as tools do that change large tables. */
 const swap = ({ table, nests }: Proved) => `LOCK TABLE salesforce."${table}";

@@ -114,19 +114,16 @@ export function createRestorer(settings: Settings) {
     shown: (await stage.api("GET", "/monitoring/mappings")) as readonly Shown[],
   });
 
-  /** The mappings that neither move nor say why they do not and what waits of them. */
-  const silentOf = ({ plan, shown }: Awaited<ReturnType<typeof look>>, since: number) =>
-    plan
-      .map((planned) => ({ planned, is: shown.find(({ id }) => id === planned.mapping_id) }))
-      .filter(({ planned, is }) => !isReady(planned, is, since));
-
+  /** Until each mapping moves, or says why it does not and what waits of it. */
   const untilPlanned = async (since: number) => {
     for (const began = Date.now(); ; await pause(500)) {
-      const looked = await look();
-      const silent = silentOf(looked, since);
+      const { plan, shown } = await look();
+      const silent = plan
+        .map((planned) => ({ planned, is: shown.find(({ id }) => id === planned.mapping_id) }))
+        .filter(({ planned, is }) => !isReady(planned, is, since));
       const isOver = Date.now() - began > PATIENCE_MILLISECONDS;
       if (isOver) for (const one of silent) complaints.push({ name: nameOf(one.is), what: JSON.stringify(one) });
-      if (isOver || silent.length === 0) return looked.plan;
+      if (isOver || silent.length === 0) return plan;
       for (const { planned, is } of silent) await remedy(planned, is);
       if (Date.now() - began > REAL_MILLISECONDS) stage.clock.advance(LOOK_SECONDS);
     }
@@ -234,6 +231,7 @@ const ANNOUNCED = "SELECT event_id AS id FROM proof.announced";
 
 /** What has not ended of a table, each with what distinguishes its row. */
 const openOf = (table: string) => `
-  SELECT l.table_name AS "table", l.record_id::int AS "recordId", lower(l.action) AS action, coalesce(l."values", '{}') AS "values", (SELECT tag FROM proof.deeds d
+  SELECT l.table_name AS "table", l.record_id::int AS "recordId", lower(l.action) AS action,
+    coalesce(l."values", '{}') AS "values", (SELECT tag FROM proof.deeds d
     WHERE d.table_name = l.table_name::text AND d.record_id = l.record_id ORDER BY seq DESC LIMIT 1) AS tag
   FROM salesforce._trigger_log l WHERE l.table_name::text = '${table}' AND l.processed_at IS NULL`;

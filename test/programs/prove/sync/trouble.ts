@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Dice } from "../../../support/doubles/dice.ts";
 import type { Part, Parts } from "./stage/parts.ts";
 import { signal } from "./stage/stage.ts";
@@ -48,12 +49,9 @@ export function causeTrouble(dice: Dice) {
   };
   const stop = (pid: number): Promise<void> => {
     signal(pid, "SIGSTOP");
-    const awake = new Promise<void>((resolve) => {
-      setTimeout(() => {
-        signal(pid, "SIGCONT");
-        stopped.delete(pid);
-        resolve();
-      }, STOPPED_MILLISECONDS + dice.below(4_000));
+    const awake = pause(STOPPED_MILLISECONDS + dice.below(4_000)).then(() => {
+      signal(pid, "SIGCONT");
+      stopped.delete(pid);
     });
     stopped.set(pid, awake);
     return awake;

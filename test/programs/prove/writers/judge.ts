@@ -98,17 +98,16 @@ export function judge(write: DoubleWrite, evidence: Evidence): Verdict {
 
 /** What happened, in order, for people. */
 export function storyOf({ captured, saves, readings, bridgeUserId, conflicts }: Evidence): string[] {
-  const time = (at: number) => new Date(at).toISOString().slice(11, 23);
   const events = [
-    ...saves.map(({ at, userId, values }) => ({
-      at,
-      what: `${userId === bridgeUserId ? "Bridge" : "a colleague"} saved ${JSON.stringify(values)}`,
-    })),
-    ...readings.map(({ at, ids }) => ({ at, what: ids ? `read with ${ids.size} by id` : "what has changed was read" })),
-    ...(captured ? [{ at: captured.at.getTime(), what: `the row was written, before: ${captured.old}` }] : []),
+    ...saves.map(({ at, userId, values }) => {
+      const who = userId === bridgeUserId ? "Bridge" : "a colleague";
+      return [at, `${who} saved ${JSON.stringify(values)}`] as const;
+    }),
+    ...readings.map(({ at, ids }) => [at, `read: ${ids ? `${ids.size} by id` : "what has changed"}`] as const),
+    ...(captured ? [[captured.at.getTime(), `the row was written, before: ${captured.old}`] as const] : []),
   ];
   return [
-    ...events.toSorted((a, b) => a.at - b.at).map(({ at, what }) => `${time(at)} ${what}`),
+    ...events.toSorted(([a], [b]) => a - b).map(([at, what]) => `${new Date(at).toISOString().slice(11, 23)} ${what}`),
     ...conflicts.map((conflict) => `conflict ${JSON.stringify(conflict)}`),
   ];
 }

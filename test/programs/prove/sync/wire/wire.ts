@@ -23,7 +23,7 @@ export async function openWire({ gate, postgresPort, orgPort }: WireSettings) {
   const http = createHttpServer((request, response) => {
     const caller = callers.get(request.socket);
     if (!caller) throw new Error("a request came over an unannounced connection");
-    answerThrough(request, response, { caller, target: caller, gate, ledger: caller.port === orgPort ? ledger : null });
+    answerThrough(request, response, { caller, gate, ledger: caller.port === orgPort ? ledger : null });
   });
   http.keepAliveTimeout = 120_000;
   http.requestTimeout = 0;
@@ -32,7 +32,8 @@ export async function openWire({ gate, postgresPort, orgPort }: WireSettings) {
     socket.on("error", () => undefined);
     readAnnouncement(socket, (line) => {
       const [pid, worker = "", host = "127.0.0.1", port] = line.split(" ");
-      const caller = { pid: Number(pid), worker: shortName(worker), host, port: Number(port) };
+      // `bridge-dev-run-cycle` is `run-cycle`.
+      const caller = { pid: Number(pid), worker: worker.replace(/^bridge-\w+-/, ""), host, port: Number(port) };
       callers.set(socket, caller);
       socket.once("close", () => callers.delete(socket));
       if (caller.port === postgresPort) {
@@ -73,6 +74,3 @@ function readAnnouncement(socket: Socket, then: (line: string) => void): void {
   };
   socket.on("readable", read);
 }
-
-/** `bridge-dev-run-cycle` is `run-cycle`. */
-const shortName = (name: string) => name.replace(/^bridge-\w+-/, "");
