@@ -40,9 +40,12 @@ try {
   await world.close();
 }
 // Of well receivers the neighbour waits behind the deliveries, too.
-const floods = ["--dead=14 --slow=0 --well=1", "--dead=1 --slow=1 --well=13"];
+const floods = [
+  ["14", "0", "1"],
+  ["1", "1", "13"],
+];
 for (const receivers of floods) {
-  const program = [join(import.meta.dirname, "flood.ts"), ...receivers.split(" ")];
+  const program = [join(import.meta.dirname, "flood.ts"), ...receivers];
   if (spawnSync(process.execPath, program, { stdio: "inherit" }).status !== 0) broken += 1;
 }
 console.log(broken === 0 ? `every promise kept (seed ${seed})` : `${broken} promises broken (seed ${seed})`);

@@ -58,23 +58,18 @@ export const moving = (clockFile: string) => `
   CREATE TRIGGER proof_moves BEFORE INSERT ON salesforce._trigger_log FOR EACH ROW EXECUTE FUNCTION proof.move()`;
 
 /** The proof's own triggers of a table; the nested one fires last, so that what it writes is seen behind what it follows. */
-export const triggersOf = ({ table, nests }: Pick<Proved, "table" | "nests">): string =>
-  [
-    `CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce."${table}" FOR EACH ROW EXECUTE FUNCTION proof.see()`,
-    ...(nests
-      ? [
-          `CREATE TRIGGER proof_then_nests AFTER INSERT OR UPDATE ON salesforce."${table}" FOR EACH ROW
-            WHEN (NEW.tag__c IS NOT NULL) EXECUTE FUNCTION proof.nest()`,
-        ]
-      : []),
-  ].join(";");
+export const triggersOf = ({ table, nests }: Pick<Proved, "table" | "nests">): string => `
+  CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce."${table}" FOR EACH ROW EXECUTE FUNCTION proof.see();
+  ${nests ? nestingOf(table) : ""}`;
+
+const nestingOf = (table: string) => `
+  CREATE TRIGGER proof_then_nests AFTER INSERT OR UPDATE ON salesforce."${table}" FOR EACH ROW
+    WHEN (NEW.tag__c IS NOT NULL) EXECUTE FUNCTION proof.nest();`;
 
 /** Once the tables are there. */
-export const watching = (mappings: readonly Proved[]) =>
-  [
-    ...mappings.map(triggersOf),
-    "CREATE TRIGGER proof_hears AFTER INSERT ON salesforce._bridge_outbox FOR EACH ROW EXECUTE FUNCTION proof.note()",
-  ].join(";");
+export const watching = (mappings: readonly Proved[]) => `
+  ${mappings.map(triggersOf).join("")}
+  CREATE TRIGGER proof_hears AFTER INSERT ON salesforce._bridge_outbox FOR EACH ROW EXECUTE FUNCTION proof.note()`;
 
 /** From 2,201 records on the Bulk API costs fewer calls, and from 2,500 on a push has several jobs at work. */
 const HEAP_ROWS = 4_900;
@@ -82,12 +77,7 @@ const HEAP_ROWS = 4_900;
 /** Rows that one statement changes at most. */
 const ROWS_AT_ONCE = 40;
 
-interface Settings {
-  readonly url: string;
-  readonly mappings: readonly Proved[];
-}
-
-export function openApplication({ url, mappings }: Settings) {
+export function openApplication(url: string, mappings: readonly Proved[]) {
   const idle: Client[] = [];
   let deeds = 0;
   let changes = 0;

@@ -2,6 +2,7 @@ import type { Dice } from "../../../support/doubles/dice.ts";
 import { type Ask, orgAsk, queryAll } from "../../ask.ts";
 import type { Deed, Merged } from "./judge/evidence.ts";
 import { MERGED_OBJECT, type Proved } from "./mapped-objects.ts";
+import type { Stage } from "./stage/stage.ts";
 
 /** The colleagues who work in Salesforce, and the ledger of what they did. */
 export type Colleagues = ReturnType<typeof meetColleagues>;
@@ -9,19 +10,12 @@ export type Colleagues = ReturnType<typeof meetColleagues>;
 /** Records that one call saves at most. */
 const RECORDS_AT_ONCE = 40;
 
-interface Settings {
-  readonly url: string;
-  readonly accessToken: string;
-  readonly mappings: readonly Proved[];
-}
-
-/** Records that are not written to at the moment; one of theirs is written by one colleague at a time. */
 interface Known {
-  readonly id: string;
-  readonly tag: string;
+  readonly Id: string;
+  readonly Tag__c: string;
 }
 
-export function meetColleagues({ url, accessToken, mappings }: Settings) {
+export function meetColleagues({ url, accessToken }: Stage["org"], mappings: readonly Proved[]) {
   const deeds: Deed[] = [];
   /** Records that were merged into others. */
   const merged: Merged[] = [];
@@ -35,24 +29,16 @@ export function meetColleagues({ url, accessToken, mappings }: Settings) {
     return answer;
   };
 
-  const find = async ({ object }: Proved, place: number, limit: number): Promise<Known[]> => {
-    const order = place < 0.5 ? "DESC" : "ASC";
-    const soql = `SELECT Id, Tag__c FROM ${object} WHERE Tag__c != null ORDER BY Id ${order} LIMIT 200`;
-    const records = await queryAll<{ readonly Id: string; readonly Tag__c: string }>(ask, soql);
-    const start = Math.floor(place * Math.max(0, records.length - limit));
-    return records.slice(start, start + limit).map(({ Id, Tag__c }) => ({ id: Id, tag: Tag__c }));
-  };
-
   /** Saves up to 200 records by one call, each on its own, and writes down what is known of each. */
   const save = async ({ object, table }: Proved, action: Deed["action"], records: readonly Saved[]) => {
     const asked: Parameters<Ask> =
       action === "delete"
-        ? ["DELETE", `/composite/sobjects?ids=${records.map(({ id }) => id).join(",")}`]
+        ? ["DELETE", `/composite/sobjects?ids=${records.map(({ Id }) => Id).join(",")}`]
         : [action === "insert" ? "POST" : "PATCH", "/composite/sobjects", bodyOf(object, action, records)];
     const begunAt = Date.now();
     const results = await ask<readonly { readonly success: boolean }[]>(...asked).catch(() => null);
     const endedAt = Date.now();
-    records.forEach(({ tag, values }, index) => {
+    records.forEach(({ Tag__c: tag, values }, index) => {
       const result = results?.[index];
       if (result && !result.success) return;
       const lower = Object.fromEntries(Object.entries(values).map(([name, value]) => [name.toLowerCase(), value]));
@@ -60,37 +46,41 @@ export function meetColleagues({ url, accessToken, mappings }: Settings) {
     });
   };
 
-  /** Some records that nothing else touches meanwhile. */
+  /** Some records that nothing else touches meanwhile: one of theirs is written by one colleague at a time. */
   const withFree = async (
-    mapping: Proved,
+    { object }: Proved,
     place: number,
     limit: number,
     work: (free: readonly Known[]) => Promise<void>,
   ) => {
-    const found = await find(mapping, place, limit).catch(() => []);
-    const free = found.filter(({ id }) => !busy.has(id));
-    for (const { id } of free) busy.add(id);
+    const order = place < 0.5 ? "DESC" : "ASC";
+    const soql = `SELECT Id, Tag__c FROM ${object} WHERE Tag__c != null ORDER BY Id ${order} LIMIT 200`;
+    const found = await queryAll<Known>(ask, soql).catch(() => []);
+    const start = Math.floor(place * Math.max(0, found.length - limit));
+    const free = found.slice(start, start + limit).filter(({ Id }) => !busy.has(Id));
+    for (const { Id } of free) busy.add(Id);
     try {
       await work(free);
     } finally {
-      for (const { id } of free) busy.delete(id);
+      for (const { Id } of free) busy.delete(Id);
     }
   };
 
   /** Two records become the first one; the other one is deleted, and names it. */
-  const merge = async (mapping: Proved, master: Known, loser: Known) => {
+  const merge = async ({ object, table }: Proved, master: Known, loser: Known) => {
     const begunAt = Date.now();
     const answer = await fetch(`${url}/services/Soap/u/66.0`, {
       method: "POST",
       headers: { "content-type": "text/xml", soapaction: '""' },
-      body: mergeOf(accessToken, mapping.object, master.id, loser.id),
+      body: mergeOf(accessToken, object, master.Id, loser.Id),
     }).catch(() => null);
     const text = (await answer?.text().catch(() => null)) ?? null;
     if (text !== null) calls += 1;
     if (text !== null && !text.includes("<success>true</success>")) return;
-    const deed = { table: mapping.table, tag: loser.tag, recordId: null, action: "delete", values: {} } as const;
-    deeds.push({ ...deed, begunAt, endedAt: Date.now(), isSure: text !== null });
-    if (text !== null) merged.push({ table: mapping.table, tag: loser.tag, id: loser.id, master: master.id });
+    const about = { table, tag: loser.Tag__c };
+    const times = { begunAt, endedAt: Date.now(), isSure: text !== null };
+    deeds.push({ ...about, recordId: null, action: "delete", values: {}, ...times });
+    if (text !== null) merged.push({ ...about, id: loser.Id, master: master.Id });
   };
 
   const nextToken = () => {
@@ -100,7 +90,7 @@ export function meetColleagues({ url, accessToken, mappings }: Settings) {
   const insert = async (mapping: Proved, count: number) => {
     const token = nextToken();
     const values = { There__c: token, Both__c: token };
-    const records = Array.from({ length: count }, (_, n) => ({ id: "", tag: `${token}-${n}`, values }));
+    const records = Array.from({ length: count }, (_, n) => ({ Id: "", Tag__c: `${token}-${n}`, values }));
     await save(mapping, "insert", records);
     return token;
   };
@@ -148,9 +138,9 @@ interface Saved extends Known {
 
 const bodyOf = (object: string, action: "insert" | "update", records: readonly Saved[]) => ({
   allOrNone: false,
-  records: records.map(({ id, tag, values }) => ({
+  records: records.map(({ Id, Tag__c, values }) => ({
     attributes: { type: object },
-    ...(action === "insert" ? { Tag__c: tag } : { id }),
+    ...(action === "insert" ? { Tag__c } : { id: Id }),
     ...values,
   })),
 });

@@ -50,28 +50,11 @@ export function hireMigrator({ stage, application, mappings }: Settings) {
     return row?.triggers;
   };
 
-  /** Statements on the column fail meanwhile, as they would without Bridge; all others must not. */
-  const rename = async (dice: Dice, { table }: Proved) => {
-    const [from, to] = ["here__c", "was_here__c"];
-    await migrate(`ALTER TABLE salesforce."${table}" RENAME COLUMN ${from} TO ${to}`);
+  /** A change of a table, and soon what undoes it. */
+  const forAWhile = async (dice: Dice, table: string, change: string, back: string) => {
+    await migrate(change);
     await pause(1_000 + dice.below(5_000));
-    await until(`${table} has its column back`, () =>
-      query(`BEGIN; ${LOCK}; DO $$ BEGIN
-        IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'salesforce.${table}'::regclass AND attname = '${to}')
-        THEN ALTER TABLE salesforce."${table}" RENAME COLUMN ${to} TO ${from}; END IF; END $$; COMMIT`),
-    );
-  };
-
-  /** A policy that shows no row to Bridge, and all to the application. */
-  const hide = async (dice: Dice, { table }: Proved) => {
-    await migrate(`
-      CREATE POLICY proof_hides ON salesforce."${table}" USING (current_setting('application_name') <> 'bridge');
-      ALTER TABLE salesforce."${table}" ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`);
-    await pause(1_000 + dice.below(5_000));
-    await until(`${table} is seen again`, () =>
-      query(`BEGIN; ${LOCK}; ALTER TABLE salesforce."${table}" DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY;
-        DROP POLICY IF EXISTS proof_hides ON salesforce."${table}"; COMMIT`),
-    );
+    await until(`${table} is as it was`, () => query(`BEGIN; ${LOCK}; ${back}; COMMIT`));
   };
 
   const withoutCapture = async (dice: Dice, proved: Proved, id: string, change: string, isOver: () => boolean) => {
@@ -114,8 +97,8 @@ export function hireMigrator({ stage, application, mappings }: Settings) {
       done.push(kind);
       busy.add(mapping.table);
       try {
-        if (kind === "column renamed and back") await rename(dice, mapping);
-        else if (kind === "rows hidden") await hide(dice, mapping);
+        if (kind === "column renamed and back") await forAWhile(dice, mapping.table, ...renamed(mapping));
+        else if (kind === "rows hidden") await forAWhile(dice, mapping.table, ...hidden(mapping));
         else await withoutCapture(dice, mapping, id, kind === "table swapped" ? swap(mapping) : off(mapping), isOver);
       } finally {
         busy.delete(mapping.table);
@@ -123,6 +106,24 @@ export function hireMigrator({ stage, application, mappings }: Settings) {
     },
   };
 }
+
+/** Statements on the column fail meanwhile, as they would without Bridge; all others must not. */
+const renamed = ({ table }: Proved) =>
+  [
+    `ALTER TABLE salesforce."${table}" RENAME COLUMN here__c TO was_here__c`,
+    `DO $$ BEGIN
+      IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'salesforce.${table}'::regclass AND attname = 'was_here__c')
+      THEN ALTER TABLE salesforce."${table}" RENAME COLUMN was_here__c TO here__c; END IF; END $$`,
+  ] as const;
+
+/** A policy that shows no row to Bridge, and all to the application. */
+const hidden = ({ table }: Proved) =>
+  [
+    `CREATE POLICY proof_hides ON salesforce."${table}" USING (current_setting('application_name') <> 'bridge');
+      ALTER TABLE salesforce."${table}" ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`,
+    `ALTER TABLE salesforce."${table}" DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY;
+      DROP POLICY IF EXISTS proof_hides ON salesforce."${table}"`,
+  ] as const;
 
 const off = ({ table }: Proved) => `ALTER TABLE salesforce."${table}" DISABLE TRIGGER USER`;
 

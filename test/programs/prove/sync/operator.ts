@@ -20,9 +20,9 @@ const DOUBTFUL = `
 export async function settleByHand(run: Run): Promise<{ readonly rows: number; readonly retried: readonly number[] }> {
   const doubtful = await run.queries.query<Doubtful>(DOUBTFUL);
   const rows = Map.groupBy(doubtful, ({ table, row }) => `${table} ${row}`);
-  for (const [first, ...others] of rows.values()) {
-    if (first) await link(run, first);
-    for (const { id } of first ? [first, ...others] : []) await run.stage.api("POST", `/monitoring/errors/${id}/retry`);
+  for (const changes of rows.values()) {
+    for (const change of changes.slice(0, 1)) await link(run, change);
+    for (const { id } of changes) await run.stage.api("POST", `/monitoring/errors/${id}/retry`);
   }
   return { rows: rows.size, retried: doubtful.map(({ id }) => id) };
 }

@@ -105,8 +105,8 @@ async function recordsOf({ stage }: Run, { object, table }: Proved): Promise<Evi
   });
 }
 
-type OrgRecord = { readonly Id: string; readonly IsDeleted: boolean; readonly Tag__c: string } & Readonly<
-  Partial<Record<(typeof VALUES)[number], string | null>>
+type OrgRecord = Readonly<
+  Record<"Id" | "Tag__c", string> & { IsDeleted: boolean } & Partial<Record<(typeof VALUES)[number], string | null>>
 >;
 
 function heardIn(body: string): Evidence["heard"][number] {

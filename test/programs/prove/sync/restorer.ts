@@ -143,16 +143,15 @@ export function createRestorer(settings: Settings) {
     const open = await again(() => queries.query<Deed>(openOf(planned.pg_table)));
     for (const { recordId, ...change } of open)
       of.decided.push({ ...change, isOurs: ours || rows.some(({ record_id }) => record_id === recordId) });
-    for (let attempt = 1; ; attempt++) {
-      const failure = await stage.api("POST", `/mappings/${planned.mapping_id}/accept-restore`, body).then(
-        () => null,
-        (error: unknown) => error,
-      );
-      if (failure === null) return;
-      if (attempt === 60 || !String(failure).includes("not looked up yet")) throw failure;
-      stage.clock.advance(LOOK_SECONDS);
-      await pause(1_000);
-    }
+    for (let attempt = 1; ; attempt++)
+      try {
+        await stage.api("POST", `/mappings/${planned.mapping_id}/accept-restore`, body);
+        return;
+      } catch (error) {
+        if (attempt === 60 || !String(error).includes("not looked up yet")) throw error;
+        stage.clock.advance(LOOK_SECONDS);
+        await pause(1_000);
+      }
   };
 
   return {

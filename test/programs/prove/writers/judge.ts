@@ -1,5 +1,5 @@
+import type { Dice } from "../../../support/doubles/dice.ts";
 import type { Reading, Save } from "./observed-org.ts";
-import { shareBelow } from "./offsets.ts";
 
 export type Policy = "salesforce_wins" | "postgres_wins" | "latest_wins";
 
@@ -116,6 +116,20 @@ function winnerOf(policy: Policy, rowAt: Date, recordAt: Date): "postgres" | "sa
   if (policy === "latest_wins") return rowAt > recordAt ? "postgres" : "salesforce";
   return policy === "postgres_wins" ? "postgres" : "salesforce";
 }
+
+/** How far apart the two writes may be, milliseconds: most of them, and the others. */
+const MOST = 300;
+const OTHERS = 1000;
+const OTHERS_SHARE = 0.25;
+
+/** Milliseconds from the row's write to the record's. */
+export const offsetOf = (dice: Dice): number => (2 * dice.roll() - 1) * (dice.isUnder(OTHERS_SHARE) ? OTHERS : MOST);
+
+/** The share of offsets below so many milliseconds. */
+export const shareBelow = (milliseconds: number): number =>
+  OTHERS_SHARE * below(milliseconds, OTHERS) + (1 - OTHERS_SHARE) * below(milliseconds, MOST);
+
+const below = (milliseconds: number, most: number) => Math.min(1, Math.max(0, (milliseconds + most) / (2 * most)));
 
 /** Between two pushes. */
 const PUSH_MILLISECONDS = 10_000;

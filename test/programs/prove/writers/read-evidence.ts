@@ -4,6 +4,8 @@ import { HEAP_FIELDS, type Lane } from "./lanes.ts";
 import type { Stage } from "./stage.ts";
 import type { Written } from "./write-doubly.ts";
 
+type Values = Readonly<Record<string, string | null>>;
+
 const PATIENCE_MILLISECONDS = 120_000;
 
 /** Pulls until both sides of all lanes are equal, or nothing more can be expected; gives how many records differ. */
@@ -32,7 +34,7 @@ export async function readEvidence(
   const { database, log, bridgeUserId } = stage;
   const [rows, records] = [await rowsOf(stage, lane), await stage.recordsOf(lane)];
   const sfids = written.map(({ sfid }) => sfid);
-  const changes = await database.query<Change>(
+  const changes = await database.query<{ sfid: string; old: Values; values: Values; created_at: Date }>(
     `SELECT sfid, old, "values", created_at FROM salesforce._trigger_log
      WHERE table_name = $1 AND action = 'UPDATE' AND sfid = ANY ($2)`,
     [lane.object, sfids],
@@ -63,16 +65,7 @@ export async function readEvidence(
   );
 }
 
-interface Change {
-  readonly sfid: string;
-  readonly old: Readonly<Record<string, string | null>>;
-  readonly values: Readonly<Record<string, string | null>>;
-  readonly created_at: Date;
-}
-
 async function rowsOf({ database }: Stage, { object }: Lane) {
-  const { rows } = await database.query<Readonly<Record<string, string | null>>>(
-    `SELECT sfid, ${HEAP_FIELDS.join(", ")} FROM salesforce.${object}`,
-  );
+  const { rows } = await database.query<Values>(`SELECT sfid, ${HEAP_FIELDS.join(", ")} FROM salesforce.${object}`);
   return new Map(rows.map((row) => [String(row["sfid"]), row]));
 }

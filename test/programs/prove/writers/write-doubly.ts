@@ -1,8 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { createDice, type Dice } from "../../../support/doubles/dice.ts";
-import type { DoubleWrite } from "./judge.ts";
+import { type DoubleWrite, offsetOf } from "./judge.ts";
 import { HEAP_FIELDS, type Lane } from "./lanes.ts";
-import { offsetOf } from "./offsets.ts";
 import { type Stage, until } from "./stage.ts";
 
 /** A double write of a lane. */
@@ -55,7 +54,8 @@ async function writeSingly(stage: Stage, lane: Lane, dice: Dice, seconds: number
   const [field] = HEAP_FIELDS;
   await Promise.all(
     stage.idsOf(lane).map(async (sfid) => {
-      const write = { ...valuesOf(lane, sfid, dice), lane, policy: lane.policy, sfid, field };
+      const values = valuesOf(`${lane.object.slice(0, 3)} ${sfid.slice(-6)}`, dice);
+      const write = { ...values, lane, policy: lane.policy, sfid, field };
       const [at, offset] = [1000 + dice.roll() * seconds * 1000, offsetOf(dice)];
       await Promise.all([
         pause(at).then(() => {
@@ -76,10 +76,9 @@ async function writeHeaps(stage: Stage, lane: Lane, dice: Dice, written: Written
   for (const [heap, field] of HEAP_FIELDS.slice(0, lane.heaps).entries()) {
     await pause(dice.roll() * 10_000);
     const first = dice.below(ids.length - share);
-    const ours = `heap ${heap}`;
+    const ours = `ours ${heap}`;
     const writes = ids.slice(first, first + share).map((sfid): Written => {
-      const theirs = dice.below(SAME) === 0 ? ours : `theirs ${heap} ${sfid.slice(-6)}`;
-      return { ours, theirs, lane, policy: lane.policy, sfid, field };
+      return { ...valuesOf(String(heap), dice), lane, policy: lane.policy, sfid, field };
     });
     written.push(...writes);
     await Promise.all([
@@ -92,11 +91,10 @@ async function writeHeaps(stage: Stage, lane: Lane, dice: Dice, written: Written
   }
 }
 
-function valuesOf({ object }: Lane, sfid: string, dice: Dice): Pick<DoubleWrite, "ours" | "theirs"> {
-  const name = `${object.slice(0, 3)} ${sfid.slice(-6)}`;
-  return dice.below(SAME) === 0
-    ? { ours: `both ${name}`, theirs: `both ${name}` }
-    : { ours: `ours ${name}`, theirs: `theirs ${name}` };
+/** What both sides write under a name. */
+function valuesOf(name: string, dice: Dice): Pick<DoubleWrite, "ours" | "theirs"> {
+  const isSame = dice.below(SAME) === 0;
+  return { ours: `ours ${name}`, theirs: `${isSame ? "ours" : "theirs"} ${name}` };
 }
 
 /** Until everything that the application wrote in a lane was answered. */

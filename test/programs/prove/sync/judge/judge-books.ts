@@ -1,3 +1,4 @@
+import { totalOf } from "../counts.ts";
 import type { Complain, Deed, Evidence, Logged } from "./evidence.ts";
 
 /** What a complaint of no record names. */
@@ -18,11 +19,8 @@ export function judgeCapture(evidence: Evidence, complain: Complain): void {
     const most = deed && mayHaveMore(deed.table, deed.action) ? Number.POSITIVE_INFINITY : deeds.length;
     if (!deed || (entries.length >= least && entries.length <= most)) continue;
     const name = entries.length < least ? "uncaptured change" : "change captured twice";
-    complain(
-      name,
-      deed,
-      `row ${deed.recordId}: ${deeds.length} times ${deed.action}, ${entries.length} times in the trigger log`,
-    );
+    const times = `${deeds.length} times ${deed.action}, ${entries.length} times in the trigger log`;
+    complain(name, deed, `row ${deed.recordId}: ${times}`);
   }
   for (const [key, [entry]] of captured) {
     if (entry && !done.has(key) && !mayHaveMore(entry.table, entry.action))
@@ -35,11 +33,7 @@ export function judgeCapture(evidence: Evidence, complain: Complain): void {
   for (const { table, success, failed } of totals) {
     const of = (state: string) => log.filter((entry) => entry.table === table && entry.state === state).length;
     if (of("SUCCESS") !== success || of("FAILED") !== failed)
-      complain(
-        "wrong total",
-        { table, tag: "" },
-        `${success} and ${failed} are counted, ${of("SUCCESS")} SUCCESS and ${of("FAILED")} FAILED are there`,
-      );
+      complain("wrong total", { table, tag: "" }, `${success} and ${failed}, not ${of("SUCCESS")} and ${of("FAILED")}`);
   }
 }
 
@@ -93,12 +87,11 @@ export function judgeAnnounced(
 
 /** Whether the engine's count of calls is the org's; after kills some may be missing, none too many. */
 export function judgeCalls({ calls }: Evidence, complain: Complain): void {
-  const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0);
   for (const label of new Set([...Object.keys(calls.engine), ...Object.keys(calls.wire)])) {
     const [engine, wire] = [calls.engine[label] ?? 0, calls.wire[label] ?? 0];
     if (calls.isQuiet ? engine !== wire : engine > wire)
       complain("wrong counter", NOTHING, `${label}: the engine counts ${engine} calls, the wire ${wire}`);
   }
-  if (calls.isQuiet && sum(calls.engine) !== calls.org)
-    complain("wrong counter", NOTHING, `the engine counts ${sum(calls.engine)} calls, the org ${calls.org}`);
+  if (calls.isQuiet && totalOf(calls.engine) !== calls.org)
+    complain("wrong counter", NOTHING, `the engine counts ${totalOf(calls.engine)} calls, the org ${calls.org}`);
 }

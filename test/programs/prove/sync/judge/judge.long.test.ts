@@ -105,7 +105,6 @@ test.each<readonly [string, Partial<Evidence>]>([
 });
 
 const LATE = [save({ here__c: "h2" }, 10), save({ here__c: "h1" }, 20, { wasHeld: true }), save({ here__c: "h2" }, 30)];
-const UNCAPTURED: Partial<Evidence> = { log: [first], ...both({ here__c: "h1" }), saves: [save(first.values, 10)] };
 const restored = (more: Partial<Restored>): Partial<Evidence> => ({
   restored: [
     {
@@ -131,12 +130,6 @@ test.each<readonly [string, Partial<Evidence>, string, Partial<Evidence>]>([
     { saves: LATE, struck: [{ whom: 7, at: 25 }] },
     "unseen stale save",
     { saves: LATE, lateReports: [{ table: TABLE, at: 20 }], struck: [{ whom: 8, at: 25 }] },
-  ],
-  [
-    "an update while capture was off, after which both sides are equal",
-    { ...UNCAPTURED, uncaptured: [{ table: TABLE, from: 2, until: 3 }] },
-    "different field",
-    { ...UNCAPTURED, records: inOrder.records, uncaptured: [{ table: TABLE, from: 2, until: 3 }] },
   ],
   ["a change that a restore undid and that had been refused", undone(false), "lost value", undone(true)],
   ["a change decided against, for a newer one of Salesforce's", decided(false), "lost value", decided(true)],

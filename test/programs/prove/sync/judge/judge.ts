@@ -70,13 +70,14 @@ function judgeSides(thing: Thing, complain: Complain): void {
  * again, which no fence keeps from Salesforce. That it is deleted again then, `undead record` asks.
  */
 function heldBeyondDelete({ saves }: Thing): number {
-  const deletes = saves.filter(({ operation, success }) => operation === "delete" && success === true);
-  const cameLate = ({ operation, success, wasHeld, sentAt }: Save) =>
-    operation === "upsert" &&
-    success !== false &&
-    wasHeld &&
-    deletes.some(({ answeredAt }) => answeredAt !== null && answeredAt <= sentAt);
-  return saves.filter(cameLate).length;
+  const isDeletedBefore = ({ sentAt }: Save) =>
+    saves.some(
+      (one) => one.operation === "delete" && one.success && one.answeredAt !== null && one.answeredAt <= sentAt,
+    );
+  const late = saves.filter(
+    ({ operation, success, wasHeld }) => operation === "upsert" && success !== false && wasHeld,
+  );
+  return late.filter(isDeletedBefore).length;
 }
 
 /** What a merge has deleted never comes back to life. */

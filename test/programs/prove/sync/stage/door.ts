@@ -12,13 +12,6 @@ export type RingFault = (typeof RING_FAULTS)[number];
 /** The public address of the service, which outlives its hosts: rings come by it, and nothing else. */
 export type Door = Awaited<ReturnType<typeof openDoor>>;
 
-interface DoorSettings {
-  /** Where the host is just now. */
-  readonly host: () => string;
-  /** What a ring may name that is for another object. */
-  readonly objects: readonly string[];
-}
-
 interface Answer {
   readonly status: number;
   readonly body: string;
@@ -31,7 +24,8 @@ const REFUSED: Answer = { status: 503, body: "" };
 /** Longer than two wake-ups of a mapping are apart. */
 const LATE_MILLISECONDS = 3_000;
 
-export async function openDoor({ host, objects }: DoorSettings) {
+/** `host` gives where the host is just now; a ring that is for another object names the next of `objects`. */
+export async function openDoor(host: () => string, objects: readonly string[]) {
   const kinds = ["passed on", ...RING_FAULTS] as const;
   /** Rings by what happened to them. */
   const rings = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<(typeof kinds)[number], number>;

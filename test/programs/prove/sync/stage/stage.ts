@@ -13,6 +13,7 @@ import { postgresHome } from "../../../../../lib/local/postgres/postgres-home.ts
 import { startPostgres } from "../../../../../lib/local/postgres/start-postgres.ts";
 import { createOrgUser } from "../../../../support/clients/org-user.ts";
 import { connectionAs } from "../../../connection-as.ts";
+import { definitionOf, type Proved } from "../mapped-objects.ts";
 import { queryOnce } from "../query-once.ts";
 import type { Gate } from "../wire/passage.ts";
 import { openWire } from "../wire/wire.ts";
@@ -28,17 +29,8 @@ export type Stage = Awaited<ReturnType<typeof openStage>>;
 /** How long a part is frozen: as long as a read may take, and a little more. */
 const STOPPED_MILLISECONDS = 17_000;
 
-interface StageSettings {
-  readonly gate: Gate;
-  readonly definition: object;
-  /** What the org's rings may name. */
-  readonly objects: readonly string[];
-  /** How many processes one function may have. */
-  readonly environments: number;
-}
-
-/** Starts it all in a folder of its own, empty but for a connected workspace. */
-export async function openStage({ gate, definition, objects, environments }: StageSettings) {
+/** Starts it all in a folder of its own, empty but for a connected workspace. So many processes one function may have. */
+export async function openStage(gate: Gate, mappings: readonly Proved[], environments: number) {
   const folder = mkdtempSync(join(tmpdir(), "bridge-proof-"));
   chmodSync(folder, 0o711); // PostgreSQL may run as another user below it
   const clockFile = join(folder, "ahead");
@@ -48,9 +40,17 @@ export async function openStage({ gate, definition, objects, environments }: Sta
   const cluster = join(postgresHome(postgresDir), "cluster");
   /** The server writes its own pid into its data. */
   const postmaster = () => Number.parseInt(readFileSync(join(cluster, "postmaster.pid"), "utf8"), 10);
-  const orgOrder: OrgOrder = { dataDir: join(folder, "org"), port: ports.org, clockFile, definition };
-  const wire = await openWire({ gate, postgresPort: ports.postgres, orgPort: ports.org });
-  const door = await openDoor({ host: () => hostUrl(), objects });
+  const orgOrder: OrgOrder = {
+    dataDir: join(folder, "org"),
+    port: ports.org,
+    clockFile,
+    definition: definitionOf(mappings),
+  };
+  const wire = await openWire(gate, ports.postgres, ports.org);
+  const door = await openDoor(
+    () => hostUrl(),
+    mappings.map(({ object }) => object),
+  );
   const hostOrder: HostOrder = {
     dataDir: join(folder, "cloud"),
     assembly: await assemble(),
@@ -76,11 +76,7 @@ export async function openStage({ gate, definition, objects, environments }: Sta
   parts.host.child.send({ kind: "workspace", databaseUrl, salesforce } satisfies HostRequest);
   const [workspace] = (await once(parts.host.child, "message")) as [{ readonly id: string; readonly token: string }];
   let isClosing = false;
-  let copies = 0;
-  const nextCopy = () => {
-    copies += 1;
-    return `copy_${copies}`;
-  };
+  const nextCopy = () => `copy_${Date.now()}`;
   const server = {
     stop: () => parts.postgres.close(),
     start: async () => {
@@ -179,13 +175,8 @@ export async function openStage({ gate, definition, objects, environments }: Sta
   };
 }
 
-interface Held {
-  readonly child: ChildProcess;
-  /** The line that it printed when it was ready. */
-  readonly said: unknown;
-}
-
-async function hold(script: string, order: object, hear: (line: string) => void): Promise<Held> {
+/** A process and the line that it printed when it was ready. */
+async function hold(script: string, order: object, hear: (line: string) => void) {
   const child = fork(join(import.meta.dirname, script), [JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
@@ -199,7 +190,7 @@ async function hold(script: string, order: object, hear: (line: string) => void)
     }),
   ]);
   lines.on("line", hear);
-  return { child, said: JSON.parse(String(line)) };
+  return { child, said: JSON.parse(String(line)) as unknown };
 }
 
 async function kill(child: ChildProcess): Promise<void> {

@@ -9,16 +9,9 @@ export function effectOf({ method = "", url = "", headers }: IncomingMessage, bo
   const operation = soapOperation(url, body);
   if (operation && SAVES.has(operation)) return `salesforce: ${operation}`;
   if (/^\/services\/oauth2\/token/.test(url)) return "salesforce: new session";
-  if (/^\/services\/data\/v[\d.]+\/jobs\//.test(url) && method !== "GET")
-    return `salesforce: ${NAMES_OF_JOBS[method] ?? method}`;
+  if (/^\/services\/data\/v[\d.]+\/jobs\//.test(url) && method !== "GET") return `salesforce: ${method} job`;
   return null;
 }
-
-const NAMES_OF_JOBS: Readonly<Record<string, string>> = {
-  POST: "open a job",
-  PUT: "fill a job",
-  PATCH: "start or abort a job",
-};
 
 const SAVES: ReadonlySet<string> = new Set(["create", "update", "upsert", "delete", "undelete"]);
 

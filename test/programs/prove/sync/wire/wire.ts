@@ -7,17 +7,11 @@ import { pipePostgres } from "./postgres-wire.ts";
 /** What is between the functions and everything that outlives them. */
 export type Wire = Awaited<ReturnType<typeof openWire>>;
 
-interface WireSettings {
-  readonly gate: Gate;
-  readonly postgresPort: number;
-  readonly orgPort: number;
-}
-
 /**
  * Listens for functions. The first line of each connection says who comes and where to; what follows is handed on as it
  * is, and each durable effect in it passes the gate twice.
  */
-export async function openWire({ gate, postgresPort, orgPort }: WireSettings) {
+export async function openWire(gate: Gate, postgresPort: number, orgPort: number) {
   const ledger: OrgLedger = { writes: [], jobs: new Map(), calls: {}, sent: {} };
   const callers = new Map<Socket, Caller & { readonly host: string; readonly port: number }>();
   const http = createHttpServer((request, response) => {
@@ -38,7 +32,7 @@ export async function openWire({ gate, postgresPort, orgPort }: WireSettings) {
       socket.once("close", () => callers.delete(socket));
       if (caller.port === postgresPort) {
         const upstream = connect({ host, port: caller.port, noDelay: true });
-        pipePostgres(socket, upstream, { caller, gate });
+        pipePostgres(socket, upstream, caller, gate);
       } else {
         http.emit("connection", socket);
       }
