@@ -28,7 +28,6 @@ export function createDoorbell({ stage, queries, mappings, trouble }: Settings) 
   const rung = mappings.filter(({ rings }) => rings);
   const done = { lies: 0, "lies with a wrong token": 0, nudges: 0 };
   let open = 0;
-  const deaths: RingFault[] = ["lost", "refused"];
   let path = "";
   const woken = (worker: string) =>
     [...trouble.passed].reduce((sum, [point, times]) => sum + (point.startsWith(`${worker} | sqs:`) ? times : 0), 0);
@@ -47,7 +46,7 @@ export function createDoorbell({ stage, queries, mappings, trouble }: Settings) 
     },
     /** Nothing of the org rings for a while. */
     die: async (dice: Dice) => {
-      const death = deaths.reverse()[0] ?? "lost";
+      const death = dice.isUnder(0.5) ? "lost" : "refused";
       door.force(death);
       await pause(1_000 + dice.below(4_000));
       await untilMet(death);

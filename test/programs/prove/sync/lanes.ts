@@ -60,12 +60,8 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
   yield lane(10, 300, async (dice) => {
     const polled = dice.pick(run.mappings);
     if (!polled || polled.rings) return;
-    const message = {
-      workspace_id: stage.workspaceId,
-      mapping_id: (await ids).get(polled.object),
-      kind: dice.pick(["poll", "pull"]),
-      slot: null,
-    };
+    const mapping_id = (await ids).get(polled.object);
+    const message = { workspace_id: stage.workspaceId, mapping_id, kind: dice.pick(["poll", "pull"]), slot: null };
     for (let copies = dice.isUnder(0.2) ? 2 : 1; copies > 0; copies--)
       stage.send("cycles", message, dice.below(4) * dice.below(10));
   });

@@ -42,12 +42,11 @@ export async function readEvidence(run: Run, calls: Calls, retried: Evidence["re
 
 /** What cycles said of saves that came after the lease was lost. */
 export function lateReports({ notes }: Pick<Run["stage"], "notes">): Evidence["lateReports"] {
-  return notes
-    .filter(({ line }) => line.includes("saves came after the lease was lost"))
-    .map(({ at, line }) => ({
-      table: String((JSON.parse(line) as { sf_object: unknown }).sf_object).toLowerCase(),
-      at,
-    }));
+  const late = notes.filter(({ line }) => line.includes("saves came after the lease was lost"));
+  return late.map(({ at, line }) => {
+    const { sf_object } = JSON.parse(line) as { readonly sf_object: string };
+    return { table: sf_object.toLowerCase(), at };
+  });
 }
 
 /** The functions whose calls the engine books by mapping. */

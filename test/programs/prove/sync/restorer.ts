@@ -64,7 +64,7 @@ export function createRestorer(settings: Settings) {
   let done = 0;
   let isDeciding = false;
   /** Mappings that did not continue, or said too little. */
-  const complaints: { readonly name: string; readonly what: string }[] = [];
+  const complaints: (readonly [name: string, what: string])[] = [];
   const setPaused = (paused: boolean) =>
     stage.api("PUT", "/pause", paused ? { paused, reason: "a backup of both" } : { paused });
 
@@ -122,7 +122,7 @@ export function createRestorer(settings: Settings) {
         .map((planned) => ({ planned, is: shown.find(({ id }) => id === planned.mapping_id) }))
         .filter(({ planned, is }) => !isReady(planned, is, since));
       const isOver = Date.now() - began > PATIENCE_MILLISECONDS;
-      if (isOver) for (const one of silent) complaints.push({ name: nameOf(one.is), what: JSON.stringify(one) });
+      if (isOver) for (const one of silent) complaints.push([nameOf(one.is), JSON.stringify(one)]);
       if (isOver || silent.length === 0) return plan;
       for (const { planned, is } of silent) await remedy(planned, is);
       if (Date.now() - began > REAL_MILLISECONDS) stage.clock.advance(LOOK_SECONDS);

@@ -128,7 +128,7 @@ async function proveTrouble(
   const { trouble, asked, restorer } = run;
   const { minutes, kills, beyond } = LEAST[asked.extent];
   const before = new Map(trouble.passed);
-  trouble.arm(planOf(run), pointsOf(run));
+  trouble.arm(planOf(asked), run.parts, pointsOf(run));
   const until = Date.now() + minutes * 60_000;
   const latest = until + beyond * 60_000;
   const changes = () => run.application.changes() + run.colleagues.deeds.length;
@@ -157,17 +157,11 @@ async function proveTrouble(
   const figures = asked.restores > 0 ? {} : run.doorbell.figures();
   const never = Object.entries(figures).flatMap(([kind, times]) => (times === 0 ? [kind] : []));
   const complaints = [
-    ...missed.map(({ point, when, how, whom }) => ({
-      name: "incident left over",
-      what: `no ${how} of the ${whom} ${when} ${point}`,
-    })),
-    ...[...never, ...(areAlive ? [] : ["alive in the end"])].map((what) => ({
-      name: "doorbells not proved",
-      what: `never: ${what}`,
-    })),
+    ...missed.map((one) => ["incident left over", `${one.how} the ${one.whom} ${one.when} ${one.point}`] as const),
+    ...[...never, ...(areAlive ? [] : ["alive in the end"])].map((what) => ["doorbells not proved", what] as const),
     ...restorer.complaints,
-  ];
-  const findings = [...judge(evidence), ...complaints.map((one) => ({ table: "", tag: "", story: [], ...one }))];
+  ].map(([name, what]) => ({ table: "", tag: "", story: [], name, what }));
+  const findings = [...judge(evidence), ...complaints];
   tell(run, findings);
   return { findings, settledByHand };
 }

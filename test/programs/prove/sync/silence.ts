@@ -25,9 +25,8 @@ const RECORDS = 3;
 
 /**
  * The last word, for which nothing is polled by hand. While every doorbell is believed to be alive, the org's rings are
- * lost, and records are created: only the safety net can find them. Then
- * records are created whose rings are lost, and others whose rings come, twice; time does not advance, so that the pulls of
- * these have to find both. What did not come is the judge's to find. False: the doorbells did not come to life.
+ * lost, and records are created: only the safety net can find them. Then records are created whose rings are lost, and
+ * others whose rings come, twice; time does not advance, so that the pulls of these have to find both. What did not come is the judge's to find. False: the doorbells did not come to life.
  */
 export async function fallSilent(run: Run): Promise<boolean> {
   const { stage, asked, mappings } = run;

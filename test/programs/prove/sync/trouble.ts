@@ -12,12 +12,8 @@ export interface Incident {
   readonly whom: "function" | Part;
 }
 
-/** What to do. */
-export interface Plan {
-  readonly parts: Parts;
-  /** What to do at a point, which is decided once, when the point is first met. */
-  incidentsAt(point: string): readonly Incident[];
-}
+/** What to do at a point, which is decided once, when the point is first met. */
+export type Plan = (point: string) => readonly Incident[];
 
 /** Who kills and stops functions. */
 export type Trouble = ReturnType<typeof causeTrouble>;
@@ -39,6 +35,7 @@ export function causeTrouble(dice: Dice) {
   const stopped = new Map<number, Promise<void>>();
   const planned = new Set<string>();
   let plan: Plan | null = null;
+  let parts: Pick<Parts, "strike"> | null = null;
   let waiting: Incident[] = [];
   let lastAt = 0;
   let isCalm = false;
@@ -62,14 +59,14 @@ export function causeTrouble(dice: Dice) {
       (one) => one.point === point && one.when === when && (one.how === "kill" || stopped.size < MOST_STOPPED),
     );
     const incident = waiting[at];
-    if (!incident || (incident.whom !== "function" && !plan?.parts.strike(incident.whom, incident.how))) return null;
+    if (!incident || (incident.whom !== "function" && !parts?.strike(incident.whom, incident.how))) return null;
     waiting.splice(at, 1);
     return incident;
   };
   const meet = (point: string) => {
     if (plan === null || planned.has(point)) return;
     planned.add(point);
-    waiting.push(...plan.incidentsAt(point));
+    waiting.push(...plan(point));
   };
 
   return {
@@ -78,8 +75,8 @@ export function causeTrouble(dice: Dice) {
     /** Incidents that wait for their point. */
     armed: (): readonly Incident[] => waiting,
     /** From now on the plan is carried out, at these points and at all that are met. */
-    arm: (following: Plan, points: readonly string[]) => {
-      plan = following;
+    arm: (following: Plan, struck: Pick<Parts, "strike">, points: readonly string[]) => {
+      [plan, parts] = [following, struck];
       for (const point of points) meet(point);
     },
     gate: async (passage: Passage): ReturnType<Gate> => {

@@ -145,13 +145,13 @@ export interface Calls {
 export interface Thing {
   readonly table: string;
   readonly tag: string;
-  readonly rows: readonly Held[];
-  readonly records: readonly Held[];
-  readonly deletedRecords: readonly Held[];
-  readonly application: readonly Deed[];
-  readonly colleagues: readonly Deed[];
-  readonly seen: readonly Seen[];
-  readonly saves: readonly Save[];
+  readonly rows: Held[];
+  readonly records: Held[];
+  readonly deletedRecords: Held[];
+  readonly application: Deed[];
+  readonly colleagues: Deed[];
+  readonly seen: Seen[];
+  readonly saves: Save[];
 }
 
 /** Records a finding about a thing. */

@@ -168,8 +168,5 @@ const ageOf = (deeds: readonly Deed[], column: string) =>
     ),
   );
 
-const pairs = <Item>(items: readonly Item[]): (readonly [Item, Item])[] =>
-  items.slice(1).flatMap((later, index) => {
-    const earlier = items[index];
-    return earlier === undefined ? [] : [[earlier, later] as const];
-  });
+const pairs = <Item>(items: readonly Item[]) =>
+  items.slice(1).map((later, index) => [items[index] as Item, later] as const);

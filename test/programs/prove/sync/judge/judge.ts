@@ -48,11 +48,7 @@ function judgeSides(thing: Thing, complain: Complain): void {
   const deletedThere = colleagues.filter(({ action }) => action === "delete").length;
   const ever = records.length + deletedRecords.length;
   if (otherRecords.length === 0 && ever > made + deletedThere + heldBeyondDelete(thing))
-    complain(
-      "doubled creation",
-      thing,
-      `${made} inserts made ${ever} records, of which ${deletedRecords.length} were deleted`,
-    );
+    complain("doubled creation", thing, `${made} inserts made ${ever} records, ${deletedRecords.length} now deleted`);
 
   const isDeleted = [...application, ...colleagues].some(({ action }) => action === "delete");
   const isSure = [...application, ...colleagues].some((deed) => deed.action === "insert" && deed.isSure);
@@ -97,16 +93,13 @@ function compare(thing: Thing, row: Held, record: Held, complain: Complain): voi
 }
 
 function gather(evidence: Evidence): Map<string, Thing> {
-  const things = new Map<
-    string,
-    { -readonly [Key in keyof Thing]: Thing[Key] extends readonly (infer Item)[] ? Item[] : Thing[Key] }
-  >();
+  const things = new Map<string, Thing>();
   const thingOf = (table: string, tag: string) => {
     const key = `${table} ${tag}`;
     const known = things.get(key);
     if (known) return known;
     const lists = { rows: [], records: [], deletedRecords: [], application: [], colleagues: [], seen: [], saves: [] };
-    const made = { table, tag, ...lists };
+    const made: Thing = { table, tag, ...lists };
     things.set(key, made);
     return made;
   };
