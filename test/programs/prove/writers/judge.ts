@@ -126,7 +126,7 @@ const OTHERS_SHARE = 0.25;
 export const offsetOf = (dice: Dice): number => (2 * dice.roll() - 1) * (dice.isUnder(OTHERS_SHARE) ? OTHERS : MOST);
 
 /** The share of offsets below so many milliseconds. */
-export const shareBelow = (milliseconds: number): number =>
+const shareBelow = (milliseconds: number): number =>
   OTHERS_SHARE * below(milliseconds, OTHERS) + (1 - OTHERS_SHARE) * below(milliseconds, MOST);
 
 const below = (milliseconds: number, most: number) => Math.min(1, Math.max(0, (milliseconds + most) / (2 * most)));

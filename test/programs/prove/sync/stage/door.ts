@@ -9,9 +9,6 @@ import type { Dice } from "../../../../support/doubles/dice.ts";
 export const RING_FAULTS = ["lost", "refused", "doubled", "late", "for another object", "with a wrong token"] as const;
 export type RingFault = (typeof RING_FAULTS)[number];
 
-/** The public address of the service, which outlives its hosts: rings come by it, and nothing else. */
-export type Door = Awaited<ReturnType<typeof openDoor>>;
-
 interface Answer {
   readonly status: number;
   readonly body: string;
@@ -24,7 +21,10 @@ const REFUSED: Answer = { status: 503, body: "" };
 /** Longer than two wake-ups of a mapping are apart. */
 const LATE_MILLISECONDS = 3_000;
 
-/** `host` gives where the host is just now; a ring that is for another object names the next of `objects`. */
+/**
+ * The public address of the service, which outlives its hosts: rings come by it, and nothing else. `host` gives where the
+ * host is just now; a ring that is for another object names the next of `objects`.
+ */
 export async function openDoor(host: () => string, objects: readonly string[]) {
   const kinds = ["passed on", ...RING_FAULTS] as const;
   /** Rings by what happened to them. */

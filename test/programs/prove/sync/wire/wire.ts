@@ -4,11 +4,8 @@ import { answerThrough } from "./http-wire.ts";
 import type { Caller, Gate, OrgLedger } from "./passage.ts";
 import { pipePostgres } from "./postgres-wire.ts";
 
-/** What is between the functions and everything that outlives them. */
-export type Wire = Awaited<ReturnType<typeof openWire>>;
-
 /**
- * Listens for functions. The first line of each connection says who comes and where to; what follows is handed on as it
+ * What is between the functions and everything that outlives them: listens for functions. The first line of each connection says who comes and where to; what follows is handed on as it
  * is, and each durable effect in it passes the gate twice.
  */
 export async function openWire(gate: Gate, postgresPort: number, orgPort: number) {
