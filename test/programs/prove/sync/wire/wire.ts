@@ -5,8 +5,9 @@ import type { Caller, Gate, OrgLedger } from "./passage.ts";
 import { pipePostgres } from "./postgres-wire.ts";
 
 /**
- * What is between the functions and everything that outlives them: listens for functions. The first line of each connection says who comes and where to; what follows is handed on as it
- * is, and each durable effect in it passes the gate twice.
+ * What is between the functions and everything that outlives them: listens for functions. The first line of each
+ * connection says who comes and where to; what follows is handed on as it is, and each durable effect in it passes the gate
+ * twice.
  */
 export async function openWire(gate: Gate, postgresPort: number, orgPort: number) {
   const ledger: OrgLedger = { writes: [], jobs: new Map(), calls: {}, sent: {} };
