@@ -4,19 +4,7 @@ import type { Dice } from "../../../support/doubles/dice.ts";
 import type { Proved } from "./mapped-objects.ts";
 
 /** The customer's application: writes rows in transactions of its own, and keeps a ledger of them in the same ones. */
-export interface Application {
-  /** Changes that were committed, as far as the application knows. */
-  readonly changes: () => number;
-  /** One transaction, on a connection that is opened when there is none. Resolves whatever happens to it. */
-  act(dice: Dice): Promise<void>;
-  /** One transaction that inserts more rows than calls of 200 are good for. */
-  heap(mapping: Proved | undefined): Promise<void>;
-  /** From now on rows of a table are only updated, which holds once this resolves; gives what ends it. */
-  onlyUpdate(table: string): Promise<() => void>;
-  /** Nothing is written from now on, which holds once this resolves; gives what ends it. */
-  rest(): Promise<() => void>;
-  close(): Promise<void>;
-}
+export type Application = ReturnType<typeof openApplication>;
 
 /** The proof's own tables: the ledger, and what triggers see of rows and outbox. */
 export const PROOF_SCHEMA = `
@@ -50,6 +38,14 @@ export const PROOF_SCHEMA = `
       RETURN NULL;
     END $$;`;
 
+/** A time as epoch milliseconds. */
+export const epochOf = (column: string): string => `(1000 * extract(epoch FROM ${column}))::float8`;
+
+/** The ledger, as deeds that the judge looks at. */
+export const DEEDS = `
+  SELECT table_name AS "table", tag, record_id::int AS "recordId", action, vals AS "values", true AS "isSure",
+    ${epochOf("at")} AS "begunAt", ${epochOf("at")} AS "endedAt" FROM proof.deeds ORDER BY seq`;
+
 /** The log's times are the proof's: as a superuser, who may read its clock from a file. */
 export const moving = (clockFile: string) => `
   CREATE FUNCTION proof.move() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -62,35 +58,26 @@ export const moving = (clockFile: string) => `
   CREATE TRIGGER proof_moves BEFORE INSERT ON salesforce._trigger_log FOR EACH ROW EXECUTE FUNCTION proof.move()`;
 
 /** The proof's own triggers of a table; the nested one fires last, so that what it writes is seen behind what it follows. */
-export const triggersOf = ({ table, nests }: Pick<Proved, "table" | "nests">): string =>
-  [
-    `CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce."${table}" FOR EACH ROW EXECUTE FUNCTION proof.see()`,
-    ...(nests
-      ? [
-          `CREATE TRIGGER proof_then_nests AFTER INSERT OR UPDATE ON salesforce."${table}" FOR EACH ROW
-            WHEN (NEW.tag__c IS NOT NULL) EXECUTE FUNCTION proof.nest()`,
-        ]
-      : []),
-  ].join(";");
+export const triggersOf = ({ table, nests }: Pick<Proved, "table" | "nests">): string => `
+  CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce."${table}" FOR EACH ROW EXECUTE FUNCTION proof.see();
+  ${nests ? nestingOf(table) : ""}`;
+
+const nestingOf = (table: string) => `
+  CREATE TRIGGER proof_then_nests AFTER INSERT OR UPDATE ON salesforce."${table}" FOR EACH ROW
+    WHEN (NEW.tag__c IS NOT NULL) EXECUTE FUNCTION proof.nest();`;
 
 /** Once the tables are there. */
-export const watching = (mappings: readonly Proved[]) =>
-  [
-    ...mappings.map(triggersOf),
-    "CREATE TRIGGER proof_hears AFTER INSERT ON salesforce._bridge_outbox FOR EACH ROW EXECUTE FUNCTION proof.note()",
-  ].join(";");
+export const watching = (mappings: readonly Proved[]) => `
+  ${mappings.map(triggersOf).join("")}
+  CREATE TRIGGER proof_hears AFTER INSERT ON salesforce._bridge_outbox FOR EACH ROW EXECUTE FUNCTION proof.note()`;
 
 /** From 2,201 records on the Bulk API costs fewer calls, and from 2,500 on a push has several jobs at work. */
 const HEAP_ROWS = 4_900;
 
-interface Settings {
-  readonly url: string;
-  readonly mappings: readonly Proved[];
-  /** Rows that one statement changes at most. */
-  readonly rowsAtOnce: number;
-}
+/** Rows that one statement changes at most. */
+const ROWS_AT_ONCE = 40;
 
-export function openApplication({ url, mappings, rowsAtOnce }: Settings): Application {
+export function openApplication(url: string, mappings: readonly Proved[]) {
   const idle: Client[] = [];
   let deeds = 0;
   let changes = 0;
@@ -99,24 +86,23 @@ export function openApplication({ url, mappings, rowsAtOnce }: Settings): Applic
   const underWay = new Set<{ readonly table: string; readonly over: Promise<void> }>();
   let resting: Promise<void> | null = null;
 
-  const take = async (): Promise<Client> => {
-    const kept = idle.pop();
-    if (kept) return kept;
+  const connect = async () => {
     const client = new Client({ connectionString: url, application_name: "application", query_timeout: 60_000 });
     client.on("error", () => undefined);
     await client.connect();
     return client;
   };
-  const carryOut = async (transaction: Transaction) => {
-    const client = await take().catch(() => null);
+  /** On a connection that is opened when there is none. Resolves whatever happens to it. */
+  const carryOut = async (statements: readonly Statement[], heldMilliseconds: number) => {
+    const client = idle.pop() ?? (await connect().catch(() => null));
     if (client === null) return pause(200);
     try {
       await client.query("BEGIN; SET LOCAL lock_timeout = '30s'");
-      for (const { text, values } of transaction.statements) {
+      for (const { text, values } of statements) {
         const { rowCount } = await client.query(text, [...values]);
         changes += rowCount ?? 0;
       }
-      if (transaction.heldMilliseconds > 0) await pause(transaction.heldMilliseconds);
+      if (heldMilliseconds > 0) await pause(heldMilliseconds);
       await client.query("COMMIT");
       if (isClosing) await client.end();
       else idle.push(client);
@@ -125,33 +111,37 @@ export function openApplication({ url, mappings, rowsAtOnce }: Settings): Applic
       await client.end().catch(() => undefined);
     }
   };
-  const carryOutOn = async (table: string, transaction: Transaction) => {
+  const carryOutOn = async (table: string, statements: readonly Statement[], heldMilliseconds = 0) => {
     await resting;
-    const one = { table, over: carryOut(transaction) };
+    const one = { table, over: carryOut(statements, heldMilliseconds) };
     underWay.add(one);
     await one.over;
     underWay.delete(one);
   };
   return {
+    /** Changes that were committed, as far as the application knows. */
     changes: () => changes,
-    act: async (dice) => {
+    /** One transaction. */
+    act: async (dice: Dice) => {
       deeds += 1;
       const mapping = dice.pick(mappings);
       if (!mapping) return;
-      const settings = { token: `h${deeds}`, rowsAtOnce, isUpdate: updatedOnly.has(mapping.table) };
-      await carryOutOn(mapping.table, transactionBy(dice, mapping, settings));
+      const statements = statementsBy(dice, mapping, `h${deeds}`, updatedOnly.has(mapping.table));
+      await carryOutOn(mapping.table, statements, dice.isUnder(0.05) ? dice.below(4000) : 0);
     },
-    heap: async (mapping) => {
+    /** One transaction that inserts more rows than calls of 200 are good for. */
+    heap: async (mapping: Proved | undefined) => {
       deeds += 1;
       if (!mapping || updatedOnly.has(mapping.table)) return;
-      const statements = [inserted(mapping, `h${deeds}`, HEAP_ROWS)];
-      await carryOutOn(mapping.table, { statements, heldMilliseconds: 0 });
+      await carryOutOn(mapping.table, [inserted(mapping, `h${deeds}`, HEAP_ROWS)]);
     },
-    onlyUpdate: async (table) => {
+    /** From now on rows of a table are only updated, which holds once this resolves; gives what ends it. */
+    onlyUpdate: async (table: string) => {
       updatedOnly.add(table);
       await Promise.all([...underWay].flatMap((one) => (one.table === table ? [one.over] : [])));
       return () => updatedOnly.delete(table);
     },
+    /** Nothing is written from now on, which holds once this resolves; gives what ends it. */
     rest: async () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       resting = promise;
@@ -170,31 +160,18 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-interface Transaction {
-  readonly statements: readonly Statement[];
-  readonly heldMilliseconds: number;
-}
-
-interface HowToWrite {
-  readonly token: string;
-  readonly rowsAtOnce: number;
-  readonly isUpdate: boolean;
-}
-
-function transactionBy(dice: Dice, mapping: Proved, { token, rowsAtOnce, isUpdate }: HowToWrite): Transaction {
+function statementsBy(dice: Dice, mapping: Proved, token: string, isUpdate: boolean): Statement[] {
   const place = dice.roll();
-  const rows = 1 + (dice.isUnder(0.3) ? dice.below(rowsAtOnce) : 0);
-  const heldMilliseconds = dice.isUnder(0.05) ? dice.below(4000) : 0;
+  const rows = 1 + (dice.isUnder(0.3) ? dice.below(ROWS_AT_ONCE) : 0);
   const chance = isUpdate ? 0.5 : dice.roll();
-  if (chance < 0.35) return { statements: [inserted(mapping, token, rows)], heldMilliseconds };
+  if (chance < 0.35) return [inserted(mapping, token, rows)];
   if (chance < 0.9) {
     const columns = [["here__c"], ["both__c"], ["here__c", "both__c"]][dice.below(3)] ?? ["here__c"];
-    return { statements: [updated(mapping, token, rows, place, columns)], heldMilliseconds };
+    return [updated(mapping, token, rows, place, columns)];
   }
-  if (chance < 0.95) return { statements: [deleted(mapping, place)], heldMilliseconds };
-  if (!mapping.hasUpsertField)
-    return { statements: [deleted(mapping, place), inserted(mapping, token, 1)], heldMilliseconds };
-  return { statements: [replaced(mapping, token, place)], heldMilliseconds };
+  if (chance < 0.95) return [deleted(mapping, place)];
+  if (!mapping.hasUpsertField) return [deleted(mapping, place), inserted(mapping, token, 1)];
+  return [replaced(mapping, token, place)];
 }
 
 const ledger = (table: string, action: string, from: string, vals: string) =>

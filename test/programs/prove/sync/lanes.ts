@@ -1,8 +1,27 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { createDice, type Dice } from "../../../support/doubles/dice.ts";
-import { faultBy } from "./faults.ts";
 import { documentOf } from "./mapped-objects.ts";
 import { ENGINE, type Run } from "./run.ts";
+
+/** What the org is ordered to do wrong; each strikes a few times at most. */
+const FAULTS: readonly Readonly<Record<string, unknown>>[] = [
+  { kind: "saveThenDrop", path: "services/Soap" },
+  { kind: "saveThenDrop", path: "services/Soap" },
+  { kind: "resetBeforeAnswer", path: "services/(Soap|data)" },
+  { kind: "resetInBody", path: "services/(Soap|data)" },
+  { kind: "unavailable", path: "services/(Soap|data)" },
+  { kind: "serverError", path: "services/(Soap|data)" },
+  { kind: "expiredSession", path: "services/(Soap|data)" },
+  { kind: "serverError", path: "oauth2/token" },
+  { kind: "refusedGrant", path: "oauth2/token" },
+  { kind: "concurrentLimit", path: "services/(Soap|data)" },
+  { kind: "lockedRow" },
+  { kind: "governorLimit", size: 5 },
+  { kind: "failedJob", path: "BULK" },
+  { kind: "abortedJob", path: "BULK" },
+  { kind: "heldCommit", milliseconds: 8_000 },
+  { kind: "heldCommit", milliseconds: 25_000 },
+];
 
 /** So often a lane that pauses looks whether all is over. */
 const LOOK_MILLISECONDS = 500;
@@ -41,12 +60,8 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
   yield lane(10, 300, async (dice) => {
     const polled = dice.pick(run.mappings);
     if (!polled || polled.rings) return;
-    const message = {
-      workspace_id: stage.workspaceId,
-      mapping_id: (await ids).get(polled.object),
-      kind: dice.pick(["poll", "pull"]),
-      slot: null,
-    };
+    const mapping_id = (await ids).get(polled.object);
+    const message = { workspace_id: stage.workspaceId, mapping_id, kind: dice.pick(["poll", "pull"]), slot: null };
     for (let copies = dice.isUnder(0.2) ? 2 : 1; copies > 0; copies--)
       stage.send("cycles", message, dice.below(4) * dice.below(10));
   });
@@ -61,7 +76,10 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
         .act(dice, await ids, isOver)
         .catch((error: unknown) => asked.say(`a migration failed: ${error}`));
     });
-  yield trouble(12, 700, (dice) => queries.control("POST", "/faults", faultBy(dice)).catch(() => undefined));
+  yield trouble(12, 700, (dice) => {
+    const fault = { ...dice.pick(FAULTS), nth: 1 + dice.below(4), times: 1 + dice.below(2) };
+    return queries.control("POST", "/faults", fault).catch(() => undefined);
+  });
   yield trouble(19, 20_000, async (dice) => {
     // As Salesforce does for some minutes in its own maintenance.
     await queries.control("PUT", "/mode", { readOnly: true }).catch(() => undefined);
@@ -78,14 +96,13 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
   });
   yield trouble(14, 15_000, async (dice) => {
     await pause(5_000);
-    const strike = dice.pick(STRIKES);
-    if (strike && run.parts.strike(strike.part, strike.how)) await run.parts.settled();
+    const [part, how] = [
+      dice.pick(["host", "PostgreSQL", "Salesforce"] as const),
+      dice.pick(["kill", "stop"] as const),
+    ];
+    if (part && how && run.parts.strike(part, how)) await run.parts.settled();
   });
 }
-
-const STRIKES = (["host", "PostgreSQL", "Salesforce"] as const).flatMap((part) =>
-  (["kill", "stop"] as const).map((how) => ({ part, how })),
-);
 
 /** Every operator's action that starts work of its own. */
 export async function operate(run: Run, dice: Dice, ids: ReadonlyMap<string, string>): Promise<void> {

@@ -34,33 +34,27 @@ const TAG = "Tag__c";
 export const VALUES = ["Here__c", "There__c", "Both__c", "Nested__c"] as const;
 
 /** The org's side of them. */
-export function definitionOf(mappings: readonly Proved[]): object {
-  return {
-    objects: mappings.map(({ object, hasUpsertField }) => ({
-      name: object,
-      ...(object !== MERGED_OBJECT && { nameField: { format: "N-{000000}" } }),
-      fields: [
-        { name: TAG, type: "text", length: 40, ...(hasUpsertField && { externalId: true, unique: true }) },
-        ...[...VALUES, "Later__c"].map((name) => ({ name, type: "text", length: 40 })),
-      ],
-    })),
-  };
-}
+export const definitionOf = (mappings: readonly Proved[]): object => ({
+  objects: mappings.map(({ object, hasUpsertField }) => ({
+    name: object,
+    ...(object !== MERGED_OBJECT && { nameField: { format: "N-{000000}" } }),
+    fields: [
+      { name: TAG, type: "text", length: 40, ...(hasUpsertField && { externalId: true, unique: true }) },
+      ...[...VALUES, "Later__c"].map((name) => ({ name, type: "text", length: 40 })),
+    ],
+  })),
+});
 
 /** The configuration document that maps them; `more` is a field that some of them get later. */
-export function documentOf(mappings: readonly Proved[], more: readonly string[] = []): object {
-  return {
-    version: 1,
-    mappings: mappings.map(({ object, hasUpsertField, policy, rings }) => ({
-      object_name: object,
-      config: {
-        access: "read_write",
-        sf_notify_enabled: rings,
-        sf_polling_seconds: 10,
-        fields: Object.fromEntries([TAG, ...VALUES, ...more].map((field) => [field, {}])),
-        ...(hasUpsertField && { upsert_field: TAG }),
-        bridge: { conflict_policy: policy },
-      },
-    })),
-  };
-}
+export const documentOf = (mappings: readonly Proved[], more: readonly string[] = []): object => ({
+  version: 1,
+  mappings: mappings.map(({ object, hasUpsertField, policy, rings }) => ({
+    object_name: object,
+    config: {
+      ...{ access: "read_write", sf_notify_enabled: rings, sf_polling_seconds: 10 },
+      fields: Object.fromEntries([TAG, ...VALUES, ...more].map((field) => [field, {}])),
+      ...(hasUpsertField && { upsert_field: TAG }),
+      bridge: { conflict_policy: policy },
+    },
+  })),
+});

@@ -1,31 +1,15 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { Client } from "pg";
 import type { Dice } from "../../../support/doubles/dice.ts";
 import { type Application, triggersOf } from "./application.ts";
+import type { Evidence } from "./judge/evidence.ts";
 import type { Proved } from "./mapped-objects.ts";
+import { queryOnce } from "./query-once.ts";
 import type { Stage } from "./stage/stage.ts";
 
-/** A time in which nothing captured what the application did to a table. Epoch milliseconds. */
-export interface Uncaptured {
-  readonly table: string;
-  readonly from: number;
-  readonly until: number;
-}
-
 /** The application's own team, whose migrations Bridge has to live with. */
-export interface Migrator {
-  readonly uncaptured: readonly Uncaptured[];
-  /** What was done, by kind. */
-  readonly done: ReadonlyMap<string, number>;
-  /**
-   * One migration of a table, and what undoes it; resolves when changes of the table are captured again, or `isOver`: then
-   * what has been asked for is left to come.
-   */
-  act(dice: Dice, mappingIds: ReadonlyMap<string, string>, isOver: () => boolean): Promise<void>;
-}
+export type Migrator = ReturnType<typeof hireMigrator>;
 
 const KINDS = ["column renamed and back", "table swapped", "capture off", "rows hidden"] as const;
-type Kind = (typeof KINDS)[number];
 
 interface Settings {
   readonly stage: Pick<Stage, "api" | "databaseUrl">;
@@ -40,71 +24,42 @@ const LOCK = "SET LOCAL lock_timeout = '5s'";
 const LONGEST_MILLISECONDS = 90_000;
 const ASK_AGAIN_MILLISECONDS = 20_000;
 
-export function hireMigrator({ stage, application, mappings }: Settings): Migrator {
-  const uncaptured: Uncaptured[] = [];
-  const done = new Map<Kind, number>();
+export function hireMigrator({ stage, application, mappings }: Settings) {
+  /** Times in which nothing captured what the application did to a table. */
+  const uncaptured: Evidence["uncaptured"][number][] = [];
+  /** The kinds of what was done. */
+  const done: (typeof KINDS)[number][] = [];
   /** Tables that are being migrated: a team does one thing at a time to each. */
   const busy = new Set<string>();
-  const query = async <R>(text: string): Promise<readonly R[]> => {
-    const client = new Client({
-      connectionString: stage.databaseUrl,
-      application_name: "migrator",
-      query_timeout: 20_000,
-    });
-    client.on("error", () => undefined);
-    await client.connect();
-    try {
-      const results = await client.query(text);
-      return (Array.isArray(results) ? results.at(-1) : results).rows;
-    } finally {
-      await client.end().catch(() => undefined);
-    }
-  };
+  const query = <R>(text: string) => queryOnce<R>(stage.databaseUrl, text, "migrator");
   /** PostgreSQL may be killed before a migration, or before its answer: what undoes it is done in any case. */
   const migrate = (change: string) => query(`BEGIN; ${LOCK}; ${change}; COMMIT`).catch(() => undefined);
   /** PostgreSQL may be killed at any time, and a lock may not be had. */
-  const until = async (what: string, attempt: () => Promise<boolean>) => {
+  const until = async (what: string, attempt: () => Promise<unknown>) => {
     const latest = Date.now() + LONGEST_MILLISECONDS;
     while (!(await attempt().catch(() => false))) {
       if (Date.now() > latest) throw new Error(`waited in vain until ${what}`);
       await pause(500);
     }
   };
-  const capturing = (table: string) =>
-    query<{ tgname: string }>(
-      `SELECT tgname FROM pg_trigger WHERE tgrelid = 'salesforce.${table}'::regclass AND NOT tgisinternal
-       AND tgenabled <> 'D' AND NOT starts_with(tgname, 'proof_') ORDER BY tgname`,
+  const capturing = async (table: string) => {
+    const [row] = await query<{ readonly triggers: string }>(
+      `SELECT string_agg(tgname, ', ' ORDER BY tgname) AS triggers FROM pg_trigger
+       WHERE tgrelid = 'salesforce.${table}'::regclass AND NOT tgisinternal AND tgenabled <> 'D' AND NOT starts_with(tgname, 'proof_')`,
     );
-
-  /** Statements on the column fail meanwhile, as they would without Bridge; all others must not. */
-  const rename = async (dice: Dice, { table }: Proved) => {
-    const [from, to] = ["here__c", "was_here__c"];
-    await migrate(`ALTER TABLE salesforce."${table}" RENAME COLUMN ${from} TO ${to}`);
-    await pause(1_000 + dice.below(5_000));
-    await until(`${table} has its column back`, async () => {
-      await query(`BEGIN; ${LOCK}; DO $$ BEGIN
-        IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'salesforce.${table}'::regclass AND attname = '${to}')
-        THEN ALTER TABLE salesforce."${table}" RENAME COLUMN ${to} TO ${from}; END IF; END $$; COMMIT`);
-      return true;
-    });
+    return row?.triggers;
   };
 
-  /** A policy that shows no row to Bridge, and all to the application. */
-  const hide = async (dice: Dice, { table }: Proved) => {
-    await migrate(`
-      CREATE POLICY proof_hides ON salesforce."${table}" USING (current_setting('application_name') <> 'bridge');
-      ALTER TABLE salesforce."${table}" ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`);
+  /** A change of a table, and soon what undoes it. */
+  const forAWhile = async (dice: Dice, table: string, change: string, back: string) => {
+    await migrate(change);
     await pause(1_000 + dice.below(5_000));
-    await until(`${table} is seen again`, async () => {
-      await query(`BEGIN; ${LOCK}; ALTER TABLE salesforce."${table}" DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY;
-        DROP POLICY IF EXISTS proof_hides ON salesforce."${table}"; COMMIT`);
-      return true;
-    });
+    await until(`${table} is as it was`, () => query(`BEGIN; ${LOCK}; ${back}; COMMIT`));
   };
 
   const withoutCapture = async (dice: Dice, proved: Proved, id: string, change: string, isOver: () => boolean) => {
     const { table, policy } = proved;
-    const before = JSON.stringify(await capturing(table));
+    const before = await capturing(table);
     const release = await application.onlyUpdate(table);
     const from = Date.now();
     try {
@@ -120,7 +75,7 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
           await stage.api("POST", `/mappings/${id}/capture`, { uncaptured: choice });
           askedAt = Date.now();
         }
-        return isOver() || JSON.stringify(await capturing(table)) === before;
+        return isOver() || (await capturing(table)) === before;
       });
     } finally {
       uncaptured.push({ table, from, until: Date.now() });
@@ -131,17 +86,20 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
   return {
     uncaptured,
     done,
-    act: async (dice, mappingIds, isOver) => {
+    /**
+     * One migration of a table, and what undoes it; resolves when changes of the table are captured again, or `isOver`:
+     * then what has been asked for is left to come.
+     */
+    act: async (dice: Dice, mappingIds: ReadonlyMap<string, string>, isOver: () => boolean) => {
       const [mapping, kind] = [dice.pick(mappings.filter(({ table }) => !busy.has(table))), dice.pick(KINDS)];
       const id = mapping && mappingIds.get(mapping.object);
       if (!mapping || !kind || id === undefined) return;
-      done.set(kind, (done.get(kind) ?? 0) + 1);
+      done.push(kind);
       busy.add(mapping.table);
       try {
-        if (kind === "column renamed and back") await rename(dice, mapping);
-        else if (kind === "rows hidden") await hide(dice, mapping);
-        else
-          await withoutCapture(dice, mapping, id, kind === "capture off" ? captureOff(mapping) : swap(mapping), isOver);
+        if (kind === "column renamed and back") await forAWhile(dice, mapping.table, ...renamed(mapping));
+        else if (kind === "rows hidden") await forAWhile(dice, mapping.table, ...hidden(mapping));
+        else await withoutCapture(dice, mapping, id, kind === "table swapped" ? swap(mapping) : off(mapping), isOver);
       } finally {
         busy.delete(mapping.table);
       }
@@ -149,7 +107,25 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
   };
 }
 
-const captureOff = ({ table }: Proved) => `ALTER TABLE salesforce."${table}" DISABLE TRIGGER USER`;
+/** Statements on the column fail meanwhile, as they would without Bridge; all others must not. */
+const renamed = ({ table }: Proved) =>
+  [
+    `ALTER TABLE salesforce."${table}" RENAME COLUMN here__c TO was_here__c`,
+    `DO $$ BEGIN
+      IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'salesforce.${table}'::regclass AND attname = 'was_here__c')
+      THEN ALTER TABLE salesforce."${table}" RENAME COLUMN was_here__c TO here__c; END IF; END $$`,
+  ] as const;
+
+/** A policy that shows no row to Bridge, and all to the application. */
+const hidden = ({ table }: Proved) =>
+  [
+    `CREATE POLICY proof_hides ON salesforce."${table}" USING (current_setting('application_name') <> 'bridge');
+      ALTER TABLE salesforce."${table}" ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`,
+    `ALTER TABLE salesforce."${table}" DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY;
+      DROP POLICY IF EXISTS proof_hides ON salesforce."${table}"`,
+  ] as const;
+
+const off = ({ table }: Proved) => `ALTER TABLE salesforce."${table}" DISABLE TRIGGER USER`;
 
 /** The table is built again beside itself and takes its own name, as tools do that change large tables. */
 const swap = ({ table, nests }: Proved) => `LOCK TABLE salesforce."${table}";

@@ -1,59 +1,42 @@
-import { Client } from "pg";
+import { orgAsk, queryAll } from "../../ask.ts";
 import type { Run } from "./run.ts";
 
-/** A change as the list of errors shows it. */
-interface Failed {
+/** A change that ended in doubt. */
+interface Doubtful {
   readonly id: number;
-  readonly table_name: string;
-  readonly _ab_err: string;
+  readonly table: string;
+  readonly row: number;
+  readonly error: string;
 }
 
-/** Where this list ends. */
-const PAGE = 200;
+const DOUBTFUL = `
+  SELECT id::int, table_name AS "table", record_id::int AS row, sf_message AS error FROM salesforce._trigger_log
+  WHERE state = 'FAILED' AND starts_with(sf_message, 'IN_DOUBT') ORDER BY id`;
 
 /**
  * What a person does about changes that ended in doubt: looks at the records that the error names, gives the row the sfid
  * of the one that it is, and retries. Answers for how many rows that was done, and the changes that were retried.
  */
 export async function settleByHand(run: Run): Promise<{ readonly rows: number; readonly retried: readonly number[] }> {
-  const doubtful = (await failedChanges(run)).filter(({ _ab_err }) => _ab_err.startsWith("IN_DOUBT"));
-  const rows = Map.groupBy(doubtful, (change) => `${change.table_name} ${rowIn(change)}`);
+  const doubtful = await run.queries.query<Doubtful>(DOUBTFUL);
+  const rows = Map.groupBy(doubtful, ({ table, row }) => `${table} ${row}`);
   for (const changes of rows.values()) {
-    const [first] = changes;
-    if (first) await link(run, first);
-    for (const { id } of changes.toSorted((one, other) => one.id - other.id))
-      await run.stage.api("POST", `/monitoring/errors/${id}/retry`);
+    for (const change of changes.slice(0, 1)) await link(run, change);
+    for (const { id } of changes) await run.stage.api("POST", `/monitoring/errors/${id}/retry`);
   }
   return { rows: rows.size, retried: doubtful.map(({ id }) => id) };
 }
 
-async function failedChanges({ stage }: Run): Promise<Failed[]> {
-  const found: Failed[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const page = (await stage.api("GET", `/monitoring/errors?limit=${PAGE}&offset=${offset}`)) as Failed[];
-    found.push(...page);
-    if (page.length < PAGE) return found;
-  }
-}
-
-const rowIn = ({ _ab_err }: Failed) => Number(/ row (\d+) /.exec(_ab_err)?.[1]);
-
-async function link(run: Run, failed: Failed): Promise<void> {
-  const { table_name: table, _ab_err } = failed;
-  const rowId = rowIn(failed);
-  const client = new Client({ connectionString: run.stage.databaseUrl, application_name: "operator" });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ tag: string }>(
-      `SELECT tag__c AS tag FROM salesforce.${table} WHERE id = $1 AND sfid IS NULL`,
-      [rowId],
+async function link({ stage, queries, mappings }: Run, { table, row, error }: Doubtful): Promise<void> {
+  const ids = error.match(/\b\w{18}\b/g) ?? [];
+  const object = mappings.find((one) => one.table === table)?.object;
+  const soql = `SELECT Id, Tag__c FROM ${object} WHERE Id IN (${ids.map((id) => `'${id}'`).join(", ")})`;
+  const records = await queryAll<{ readonly Id: string; readonly Tag__c: string }>(
+    orgAsk(stage.org.url, stage.org.accessToken),
+    soql,
+  );
+  for (const { Id, Tag__c } of records)
+    await queries.query(
+      `UPDATE salesforce.${table} SET sfid = '${Id}' WHERE id = ${row} AND sfid IS NULL AND tag__c = '${Tag__c}'`,
     );
-    const ids = _ab_err.match(/\b\w{18}\b/g) ?? [];
-    const object = run.mappings.find((one) => one.table === table)?.object ?? "";
-    const tags = await run.colleagues.tagsOf(object, ids);
-    const id = ids.find((one) => rows[0] && tags.get(one) === rows[0].tag);
-    if (id) await client.query(`UPDATE salesforce.${table} SET sfid = $1 WHERE id = $2`, [id, rowId]);
-  } finally {
-    await client.end();
-  }
 }

@@ -1,5 +1,5 @@
 import { createDice } from "../../../support/doubles/dice.ts";
-import { ENGINE, type Run } from "./run.ts";
+import { type Asked, ENGINE, type Run } from "./run.ts";
 import type { Part } from "./stage/parts.ts";
 import type { Incident, Plan } from "./trouble.ts";
 
@@ -9,7 +9,7 @@ const WORTH_A_STOP = /salesforce: (create|update|upsert|delete)|commit of (resul
 /** Those that announce changes die at points only, so that most of the random moments are the engine's. */
 const AT_POINTS = [...ENGINE, "ring", "nudge"];
 
-/** In the short form, the part that an effect is in dies at one point of so many. */
+/** The part that an effect is in dies at one point of so many. */
 const POINTS_PER_PART = 5;
 
 /**
@@ -24,25 +24,22 @@ const BRIEF_TURNS = 3;
  * stopped, and at some the part dies that the effect is in. In a brief run, so at every third point; in a thorough one, a
  * quarter of all that can be done.
  */
-export function planOf({ parts, asked }: Pick<Run, "parts" | "asked">): Plan {
-  const dice = createDice(asked.seed + 2);
+export function planOf({ seed, extent }: Asked): Plan {
+  const dice = createDice(seed + 2);
   const offset = dice.below(POINTS_PER_PART);
   let met = 0;
-  return {
-    parts,
-    incidentsAt: (point) => {
-      if (!AT_POINTS.some((worker) => point.startsWith(`${worker} |`))) return [];
-      met += 1;
-      const everything = everythingAt(point);
-      if (asked.extent === "thorough") return everything.filter((_, index) => (index + met + asked.seed) % TURNS === 0);
-      if (asked.extent === "brief" && (met + asked.seed) % BRIEF_TURNS !== 0) return [];
-      const when = () => dice.pick(["before", "after"] as const);
-      const [kill, stop, part] = [when(), point.includes("salesforce:") ? "before" : when(), when()];
-      return everything.filter((one) => {
-        if (one.whom !== "function") return one.when === part && (met + offset) % POINTS_PER_PART === 0;
-        return one.how === "kill" ? one.when === kill : one.when === stop && WORTH_A_STOP.test(point);
-      });
-    },
+  return (point) => {
+    if (!AT_POINTS.some((worker) => point.startsWith(`${worker} |`))) return [];
+    met += 1;
+    const everything = everythingAt(point);
+    if (extent === "thorough") return everything.filter((_, index) => (index + met + seed) % TURNS === 0);
+    if (extent === "brief" && (met + seed) % BRIEF_TURNS !== 0) return [];
+    const when = () => dice.pick(["before", "after"] as const);
+    const [kill, stop, part] = [when(), point.includes("salesforce:") ? "before" : when(), when()];
+    return everything.filter((one) => {
+      if (one.whom !== "function") return one.when === part && (met + offset) % POINTS_PER_PART === 0;
+      return one.how === "kill" ? one.when === kill : one.when === stop && WORTH_A_STOP.test(point);
+    });
   };
 }
 
@@ -62,8 +59,5 @@ function partAt(point: string): Part {
 
 /** What a workspace passes once, as when its tables are created, has no second chance. */
 export function pointsOf({ trouble }: Run): string[] {
-  return [...trouble.passed]
-    .filter(([, times]) => times > 1)
-    .map(([point]) => point)
-    .sort();
+  return [...trouble.passed].flatMap(([point, times]) => (times > 1 ? [point] : [])).sort();
 }

@@ -1,26 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import pLimit from "p-limit";
-import { Client } from "pg";
 import { request } from "../../ask.ts";
+import { queryOnce } from "./query-once.ts";
 import type { Stage } from "./stage/stage.ts";
 
 /** Where the proof itself looks and waits. */
-export interface Queries {
-  query(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** A control of the org. */
-  control(method: string, path: string, body?: object): Promise<void>;
-  /** Ids of the mappings by their objects. */
-  mappingIds(): Promise<ReadonlyMap<string, string>>;
-  /** `lost`: time advances meanwhile, for the message of a load that was killed comes again after minutes. */
-  untilLoaded(mappings: number, lost?: "lost"): Promise<void>;
-  /** Every mapping runs a cycle from beginning to end. Time advances when nothing moves: work that was killed comes again. */
-  cycles(ids: ReadonlyMap<string, string>): Promise<void>;
-  /** No change waits, and no event. */
-  untilNothingWaits(): Promise<void>;
-  /** So many changes wait that users pause: the machine is slower than they are, and more of the same proves no more. */
-  isBehind(): Promise<boolean>;
-  close(): Promise<void>;
-}
+export type Queries = ReturnType<typeof createQueries>;
 
 const PATIENCE_MILLISECONDS = 180_000;
 const ASK_AGAIN_MILLISECONDS = 4_000;
@@ -35,69 +19,36 @@ const LOOK_SECONDS = 5;
 /** Nothing has moved for so long: what comes next waits for time. A busy machine moves slowly, and keeps its leases. */
 const STILL_MILLISECONDS = 5_000;
 
-interface Waits {
-  /** More about what is missing, for the error. */
-  readonly explain?: () => Promise<string>;
-  /** Nothing has moved for a while. */
-  readonly rests?: () => void;
-}
-
-export function createQueries(stage: Stage): Queries {
-  let client: Client | null = null;
+export function createQueries(stage: Stage) {
   let counted = { at: 0, isBehind: Promise.resolve(false) };
-  const inOrder = pLimit(1);
-  const query: Queries["query"] = (text) =>
-    inOrder(async () => {
-      if (client === null) {
-        client = new Client({ connectionString: stage.databaseUrl, application_name: "proof", query_timeout: 20_000 });
-        client.on("error", () => undefined);
-        await client.connect();
-      }
-      try {
-        return (await client.query<Record<string, unknown>>(text)).rows;
-      } catch (error) {
-        await client.end().catch(() => undefined);
-        client = null;
-        throw error;
-      }
-    });
-  const until = async (what: string, look: () => Promise<string | null>, { explain, rests }: Waits = {}) => {
+  const query = <R = Readonly<Record<string, unknown>>>(text: string) => queryOnce<R>(stage.databaseUrl, text);
+  /** `rests` is called when nothing has moved for a while. */
+  const until = async (what: string, look: () => Promise<string | null>, rests?: () => void) => {
     const began = Date.now();
     let [seen, changedAt] = ["", began];
     for (let missing = await look().catch(String); missing !== null; missing = await look().catch(String)) {
       const now = Date.now();
       if (missing !== seen) [seen, changedAt] = [missing, now];
       if (now - changedAt > PATIENCE_MILLISECONDS || now - began > 5 * PATIENCE_MILLISECONDS)
-        throw new Error(`waited in vain until ${what}: ${missing} ${await explain?.().catch(String)}`);
+        throw new Error(`waited in vain until ${what}: ${missing}`);
       if (now - changedAt > STILL_MILLISECONDS) rests?.();
       await pause(200);
     }
   };
-  const missing = async (text: string) => {
-    const rows = await query(text);
-    return rows.length === 0 ? null : JSON.stringify(rows.slice(0, 5));
-  };
-
-  /** Why mappings are not loaded: what the service says of them, and how far they are. */
-  const states = async () => ({
-    mappings: ((await stage.api("GET", "/monitoring/mappings")) as Record<string, unknown>[]).map(
-      ({ sf_object, state, reason }) => ({ sf_object, state, reason }),
-    ),
-    loads: await query(
-      "SELECT mapping_id, position, config_version, load, deadline FROM salesforce._bridge_state LEFT JOIN salesforce._bridge_loads USING (mapping_id)",
-    ).catch(() => query("SELECT * FROM salesforce._bridge_loads")),
-  });
+  const letTimePass = () => stage.clock.advance(LOOK_SECONDS);
 
   return {
     query,
-    control: async (method, path, body) => {
-      await request(`${stage.org.url}/_sim${path}`, stage.org.accessToken, method, body);
-    },
-    mappingIds: async () => {
+    /** A control of the org. */
+    control: (method: string, path: string, body?: object) =>
+      request(`${stage.org.url}/_sim${path}`, stage.org.accessToken, method, body),
+    /** Ids of the mappings by their objects. */
+    mappingIds: async (): Promise<ReadonlyMap<string, string>> => {
       const mappings = (await stage.api("GET", "/mappings?include=inactive")) as { id: string; sf_object: string }[];
       return new Map(mappings.map(({ id, sf_object }) => [sf_object, id]));
     },
-    untilLoaded: (mappings, lost) => {
+    /** `lost`: time advances meanwhile, for the message of a load that was killed comes again after minutes. */
+    untilLoaded: (mappings: number, lost?: "lost") => {
       const loaded = async () => {
         const rows = await query(
           `SELECT mapping_id, s.position IS NOT NULL AND l.load IS NULL AS ended, l.fence, l.load
@@ -106,13 +57,10 @@ export function createQueries(stage: Stage): Queries {
         const ended = rows.filter((row) => row["ended"] === true).length;
         return ended === mappings ? null : `${ended} of ${mappings}: ${JSON.stringify(rows)}`;
       };
-      const rests = lost && (() => stage.clock.advance(LOOK_SECONDS));
-      return until("all mappings are loaded", loaded, {
-        explain: async () => JSON.stringify(await states()),
-        ...(rests && { rests }),
-      });
+      return until("all mappings are loaded", loaded, lost && letTimePass);
     },
-    cycles: async (ids) => {
+    /** Every mapping runs a cycle from beginning to end. Time advances when nothing moves: work that was killed comes again. */
+    cycles: async (ids: ReadonlyMap<string, string>) => {
       const since = new Date(stage.clock.now()).toISOString();
       let askedAt = 0;
       const ran = async () => {
@@ -131,27 +79,26 @@ export function createQueries(stage: Stage): Queries {
         }
         return JSON.stringify(rows);
       };
-      await until("every mapping has run a cycle", ran, { rests: () => stage.clock.advance(LOOK_SECONDS) });
+      await until("every mapping has run a cycle", ran, letTimePass);
     },
+    /** No change waits, and no event. */
     untilNothingWaits: () =>
-      until("nothing waits", () =>
-        missing(`SELECT id::text, state, action, sf_message FROM salesforce._trigger_log WHERE processed_at IS NULL
-          UNION ALL SELECT id::text, 'outbox', event, NULL FROM salesforce._bridge_outbox`),
-      ).catch((error: unknown) => console.error(String(error))),
+      until("nothing waits", async () => {
+        const rows = await query(`
+          SELECT id::text, state, action, sf_message FROM salesforce._trigger_log WHERE processed_at IS NULL
+          UNION ALL SELECT id::text, 'outbox', event, NULL FROM salesforce._bridge_outbox`);
+        return rows.length === 0 ? null : JSON.stringify(rows.slice(0, 5));
+      }).catch((error: unknown) => console.error(String(error))),
+    /** So many changes wait that users pause: the machine is slower than they are, and more of the same proves no more. */
     isBehind: () => {
       if (Date.now() - counted.at < COUNT_AGAIN_MILLISECONDS) return counted.isBehind;
-      const rows = query(
-        `SELECT FROM salesforce._trigger_log WHERE processed_at IS NULL OFFSET ${MOST_WAITING} LIMIT 1`,
-      );
-      const isBehind = rows.then(
+      const waiting = `SELECT FROM salesforce._trigger_log WHERE processed_at IS NULL OFFSET ${MOST_WAITING} LIMIT 1`;
+      const isBehind = query(waiting).then(
         ({ length }) => length > 0,
         () => false,
       );
       counted = { at: Date.now(), isBehind };
       return isBehind;
-    },
-    close: async () => {
-      await client?.end().catch(() => undefined);
     },
   };
 }

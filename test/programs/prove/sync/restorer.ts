@@ -1,9 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Dice } from "../../../support/doubles/dice.ts";
-import type { Application } from "./application.ts";
+import { type Application, DEEDS } from "./application.ts";
 import type { Deed, Restored } from "./judge/evidence.ts";
 import type { Queries } from "./queries.ts";
-import { deedOf } from "./read-evidence.ts";
 import type { PutBack } from "./stage/copies.ts";
 import type { Parts } from "./stage/parts.ts";
 import type { Stage } from "./stage/stage.ts";
@@ -32,18 +31,7 @@ interface Shown {
 }
 
 /** Who restores either side to an earlier time, and the person who decides afterwards. */
-export interface Restorer {
-  readonly restored: readonly Restored[];
-  /** Mappings that did not continue, or said too little. */
-  readonly complaints: readonly { readonly name: string; readonly what: string }[];
-  /** Restores that a person has decided. */
-  readonly done: () => number;
-  readonly isDeciding: () => boolean;
-  /** One copy, some time, its restore, and the decisions. */
-  act(dice: Dice): Promise<void>;
-  /** Decides what was left. */
-  settle(): Promise<void>;
-}
+export type Restorer = ReturnType<typeof createRestorer>;
 
 interface Settings {
   readonly seed: number;
@@ -70,12 +58,13 @@ const LOOK_SECONDS = 5;
 
 const DECISIONS = [{}, { newer: "ours" }, { newer: "leave", only_here: "leave", proposed: "leave" }] as const;
 
-export function createRestorer(settings: Settings): Restorer {
+export function createRestorer(settings: Settings) {
   const { stage, queries, application, parts, trouble, seed, say } = settings;
   const restored: (Restored & { readonly decided: Restored["decided"][number][] })[] = [];
   let done = 0;
   let isDeciding = false;
-  const complaints: Restorer["complaints"][number][] = [];
+  /** Mappings that did not continue, or said too little. */
+  const complaints: (readonly [name: string, what: string])[] = [];
   const setPaused = (paused: boolean) =>
     stage.api("PUT", "/pause", paused ? { paused, reason: "a backup of both" } : { paused });
 
@@ -100,8 +89,8 @@ export function createRestorer(settings: Settings): Restorer {
     });
 
   const ledger = async () => ({
-    deeds: new Map((await queries.query(DEEDS)).map((row) => [JSON.stringify(row), deedOf(row)])),
-    announced: (await queries.query("SELECT event_id FROM proof.announced")).map((row) => String(row["event_id"])),
+    deeds: new Map((await queries.query<Deed>(DEEDS)).map((deed) => [JSON.stringify(deed), deed])),
+    announced: (await queries.query<{ readonly id: string }>(ANNOUNCED)).map(({ id }) => id),
   });
 
   const restore = async (copies: readonly PutBack[]) => {
@@ -125,22 +114,17 @@ export function createRestorer(settings: Settings): Restorer {
     shown: (await stage.api("GET", "/monitoring/mappings")) as readonly Shown[],
   });
 
-  /** The mappings that neither move nor say why they do not and what waits of them. */
-  const silentOf = ({ plan, shown }: Awaited<ReturnType<typeof look>>, since: number) =>
-    plan
-      .map((planned) => ({ planned, is: shown.find(({ id }) => id === planned.mapping_id) }))
-      .filter(({ planned, is }) => !isReady(planned, is, since));
-
+  /** Until each mapping moves, or says why it does not and what waits of it. */
   const untilPlanned = async (since: number) => {
     for (const began = Date.now(); ; await pause(500)) {
-      const looked = await look();
-      const silent = silentOf(looked, since);
+      const { plan, shown } = await look();
+      const silent = plan
+        .map((planned) => ({ planned, is: shown.find(({ id }) => id === planned.mapping_id) }))
+        .filter(({ planned, is }) => !isReady(planned, is, since));
       const isOver = Date.now() - began > PATIENCE_MILLISECONDS;
-      if (isOver) for (const one of silent) complaints.push({ name: nameOf(one.is), what: JSON.stringify(one) });
-      if (isOver || silent.length === 0) return looked.plan;
+      if (isOver) for (const one of silent) complaints.push([nameOf(one.is), JSON.stringify(one)]);
+      if (isOver || silent.length === 0) return plan;
       for (const { planned, is } of silent) await remedy(planned, is);
-      const left = silent.map(({ planned, is }) => `${planned.sf_object} ${planned.state} ${is?.state} ${is?.failure}`);
-      if (process.env["PROOF_TALKS"]) console.error(left.join(", "));
       if (Date.now() - began > REAL_MILLISECONDS) stage.clock.advance(LOOK_SECONDS);
     }
   };
@@ -156,35 +140,28 @@ export function createRestorer(settings: Settings): Restorer {
   const accept = async (planned: Planned, body: Readonly<Record<string, unknown>>, of: (typeof restored)[number]) => {
     const ours = body["newer"] === "ours";
     const rows = (body["rows"] ?? []) as readonly { readonly record_id: number }[];
-    const open = await again(() => queries.query(openOf(planned.pg_table)));
-    for (const row of open) {
-      const isOurs = ours || rows.some(({ record_id }) => record_id === Number(row["record_id"]));
-      of.decided.push({
-        table: planned.pg_table,
-        tag: String(row["tag"]),
-        action: String(row["action"]).toLowerCase() as Deed["action"],
-        values: (row["values"] ?? {}) as Deed["values"],
-        isOurs,
-      });
-    }
-    for (let attempt = 1; ; attempt++) {
-      const failure = await stage.api("POST", `/mappings/${planned.mapping_id}/accept-restore`, body).then(
-        () => null,
-        (error: unknown) => error,
-      );
-      if (failure === null) return;
-      if (attempt === 60 || !String(failure).includes("not looked up yet")) throw failure;
-      stage.clock.advance(LOOK_SECONDS);
-      await pause(1_000);
-    }
+    const open = await again(() => queries.query<Deed>(openOf(planned.pg_table)));
+    for (const { recordId, ...change } of open)
+      of.decided.push({ ...change, isOurs: ours || rows.some(({ record_id }) => record_id === recordId) });
+    for (let attempt = 1; ; attempt++)
+      try {
+        await stage.api("POST", `/mappings/${planned.mapping_id}/accept-restore`, body);
+        return;
+      } catch (error) {
+        if (attempt === 60 || !String(error).includes("not looked up yet")) throw error;
+        stage.clock.advance(LOOK_SECONDS);
+        await pause(1_000);
+      }
   };
 
   return {
     restored,
     complaints,
+    /** Restores that a person has decided. */
     done: () => done,
     isDeciding: () => isDeciding,
-    act: async (dice) => {
+    /** One copy, some time, its restore, and the decisions. */
+    act: async (dice: Dice) => {
       const what = KINDS[(seed + restored.length) % KINDS.length] ?? "both";
       const lostSeconds = dice.pick(LOST_SECONDS) ?? 0;
       const { copies, copiedAt } = await copy(dice, what);
@@ -215,6 +192,7 @@ export function createRestorer(settings: Settings): Restorer {
       await setDeciding(false);
       done += 1;
     },
+    /** Decides what was left. */
     settle: async () => {
       const [first] = restored; // any of them may have left it
       if (!first) return;
@@ -248,10 +226,11 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const DEEDS = "SELECT table_name, tag, action, record_id, vals, at, at::text AS exactly FROM proof.deeds ORDER BY seq";
+const ANNOUNCED = "SELECT event_id AS id FROM proof.announced";
 
 /** What has not ended of a table, each with what distinguishes its row. */
 const openOf = (table: string) => `
-  SELECT l.record_id, l.action, l.values, (SELECT tag FROM proof.deeds d
+  SELECT l.table_name AS "table", l.record_id::int AS "recordId", lower(l.action) AS action,
+    coalesce(l."values", '{}') AS "values", (SELECT tag FROM proof.deeds d
     WHERE d.table_name = l.table_name::text AND d.record_id = l.record_id ORDER BY seq DESC LIMIT 1) AS tag
   FROM salesforce._trigger_log l WHERE l.table_name::text = '${table}' AND l.processed_at IS NULL`;

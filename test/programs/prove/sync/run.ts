@@ -11,12 +11,9 @@ import type { Parts } from "./stage/parts.ts";
 import type { Stage } from "./stage/stage.ts";
 import type { Trouble } from "./trouble.ts";
 
-/** How much must be proved. The trouble continues until all three are reached, and then, for a time, until every point had its incidents. */
+/** How much must be proved. */
 export interface Asked {
   readonly seed: number;
-  readonly minutes: number;
-  readonly kills: number;
-  readonly changes: number;
   readonly mappings: number;
   /** How often either side is restored to an earlier time. Above 0 the proof ends with them, and nothing else must be reached. */
   readonly restores: number;

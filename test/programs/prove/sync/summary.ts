@@ -1,82 +1,57 @@
-import { type Round, totalsOf } from "./rounds.ts";
+import { type Counts, countsOf, sumOf, totalOf } from "./counts.ts";
 import type { Proof } from "./run-proof.ts";
 
-/** The summary for people. */
-export function summaryOf({
-  seed,
-  seconds,
-  changes,
-  incidents,
-  calls,
-  doorbells,
-  migrations,
-  heldSaves,
-  lateSavesReported,
-  settledByHand,
-  restored,
-  findings,
-}: Proof): string {
-  const all = (what: "kills" | "stops") => Object.values(incidents).reduce((sum, one) => sum + one[what], 0);
-  const labels = Object.keys({ ...calls.engine, ...calls.wire }).sort();
+/** Kills and changes of several rounds. */
+export const killsIn = (proofs: readonly Proof[]): number => totalOf(sumOf(proofs.map(({ kills }) => kills)));
+export const changesIn = (proofs: readonly Proof[]): number => totalOf(sumOf(proofs.map(({ changes }) => changes)));
+
+/** The summary for people, of one round or several. */
+export function summaryOf(proofs: readonly Proof[]): string {
+  const sum = (of: (proof: Proof) => number) => proofs.reduce((all, proof) => all + of(proof), 0);
+  const sums = (of: (proof: Proof) => Counts) => sumOf(proofs.map(of));
+  const [kills, stops] = [sums((proof) => proof.kills), sums((proof) => proof.stops)];
+  const changes = sums((proof) => proof.changes);
+  const [engine, wire] = [sums(({ calls }) => calls.engine), sums(({ calls }) => calls.wire)];
+  const labels = Object.keys({ ...engine, ...wire }).sort();
+  const calls = labels.map((label) => `${label} ${engine[label] ?? 0} (wire ${wire[label] ?? 0})`).join(", ");
+  const findings = proofs.flatMap((proof) => proof.findings.map((finding) => ({ ...finding, seed: proof.seed })));
+  const counted = listOf(countsOf(findings.map(({ name }) => name)));
   return [
-    ...tableOf(incidents),
-    `changes   ${changes.application} by the application, ${changes.colleagues} in Salesforce`,
-    `incidents ${all("kills")} kills, ${all("stops")} stops, ${heldSaves} saves held between check and send, ${lateSavesReported} cycles whose saves came too late`,
-    `migrations ${listOf(migrations)}`,
-    `doorbells ${listOf(doorbells)}`,
-    `calls     ${labels.map((label) => `${label} ${calls.engine[label] ?? 0} (wire ${calls.wire[label] ?? 0})`).join(", ")}, org ${calls.org} in all, while nothing was killed`,
-    `in doubt  ${settledByHand} rows ended FAILED as in doubt, and were settled by hand as their error says`,
-    ...restored.map(
-      ({ what, undone, decided }) =>
-        `restored  ${what}: ${undone} changes of the application went with it, ${decided} waited for a person`,
+    "",
+    "kills stops  where",
+    ...Object.keys({ ...kills, ...stops })
+      .sort()
+      .map((point) => `${pad(kills[point] ?? 0)} ${pad(stops[point] ?? 0)}  ${point}`),
+    "",
+    `rounds    ${proofs.map(({ seed, seconds }) => `seed ${seed} in ${seconds} s`).join(", ")}`,
+    `changes   ${changes["application"]} by the application, ${changes["colleagues"]} in Salesforce`,
+    `incidents ${totalOf(kills)} kills, ${totalOf(stops)} stops, ${sum(({ heldSaves }) => heldSaves)} saves held between check and send, ${sum(({ lateSavesReported }) => lateSavesReported)} cycles whose saves came too late`,
+    `migrations ${listOf(sums(({ migrations }) => migrations))}`,
+    `doorbells ${listOf(sums(({ doorbells }) => doorbells))}`,
+    `calls     ${calls}, org ${sum((proof) => proof.calls.org)} in all, while nothing was killed`,
+    `in doubt  ${sum(({ settledByHand }) => settledByHand)} rows ended FAILED as in doubt, and were settled by hand as their error says`,
+    ...proofs.flatMap(({ restored }) =>
+      restored.map(
+        ({ what, undone, decided }) =>
+          `restored  ${what}: ${undone} changes of the application went with it, ${decided} waited for a person`,
+      ),
     ),
     ...findings
       .slice(0, 20)
-      .flatMap(({ name, table, tag, what, story }) => [
-        `\n${name.toUpperCase()} ${table} ${tag}: ${what}`,
+      .flatMap(({ name, table, tag, what, story, seed }) => [
+        `\n${name.toUpperCase()} ${table} ${tag}: ${what} (seed ${seed})`,
         ...story.map((line) => `  ${line}`),
       ]),
     "",
-    `${findings.length === 0 ? "nothing lost, nothing doubled, nothing unexplained" : `${findings.length} findings: ${countsOf(findings.map(({ name }) => name))}`} in ${seconds} s (seed ${seed})`,
+    findings.length === 0
+      ? "nothing lost, nothing doubled, nothing unexplained"
+      : `${findings.length} findings: ${counted}`,
   ].join("\n");
 }
 
-/** The summary of several rounds. */
-export function summaryOfRounds(rounds: readonly Round[]): string {
-  const sums: Record<string, { kills: number; stops: number }> = {};
-  for (const [point, { kills, stops }] of rounds.flatMap(({ incidents }) => Object.entries(incidents))) {
-    const before = sums[point] ?? { kills: 0, stops: 0 };
-    sums[point] = { kills: before.kills + kills, stops: before.stops + stops };
-  }
-  const sum = (of: (round: Round) => number) => rounds.reduce((all, round) => all + of(round), 0);
-  const findings = rounds.flatMap((round) => round.findings.map((finding) => ({ ...finding, seed: round.seed })));
-  return [
-    ...tableOf(sums),
-    `rounds    ${totalsOf(rounds)}, in ${sum(({ seconds }) => seconds)} s`,
-    `saves     ${sum(({ heldSaves }) => heldSaves)} held between check and send, ${sum(({ lateSavesReported }) => lateSavesReported)} cycles whose saves came too late`,
-    `in doubt  ${sum(({ settledByHand }) => settledByHand)} rows ended FAILED as in doubt, and were settled by hand as their error says`,
-    ...findings.map(
-      ({ name, table, tag, what, seed }) => `${name}: ${table} ${tag} ${what} (--thorough --seed ${seed})`,
-    ),
-    "",
-    findings.length === 0 ? "nothing lost, nothing doubled, nothing unexplained" : `${findings.length} findings`,
-  ].join("\n");
-}
-
-function tableOf(incidents: Proof["incidents"]): string[] {
-  const rows = Object.entries(incidents)
-    .sort()
-    .map(([point, { kills, stops }]) => `${pad(kills)} ${pad(stops)}  ${point}`);
-  return ["", "kills stops  where", ...rows, ""];
-}
-
-const listOf = (counts: Readonly<Record<string, number>>) =>
+const listOf = (counts: Counts) =>
   Object.entries(counts)
     .map(([kind, times]) => `${times} ${kind}`)
     .join(", ");
-
-function countsOf(names: readonly string[]): string {
-  return [...Map.groupBy(names, (name) => name)].map(([name, all]) => `${all.length} ${name}`).join(", ");
-}
 
 const pad = (count: number) => String(count).padStart(5);

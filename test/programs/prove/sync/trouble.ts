@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Dice } from "../../../support/doubles/dice.ts";
 import type { Part, Parts } from "./stage/parts.ts";
 import { signal } from "./stage/stage.ts";
@@ -11,48 +12,30 @@ export interface Incident {
   readonly whom: "function" | Part;
 }
 
-/** What to do. */
-export interface Plan {
-  readonly parts: Parts;
-  /** What to do at a point, which is decided once, when the point is first met. */
-  incidentsAt(point: string): readonly Incident[];
-}
+/** What to do at a point, which is decided once, when the point is first met. */
+export type Plan = (point: string) => readonly Incident[];
 
 /** Who kills and stops functions. */
-export interface Trouble {
-  readonly gate: Gate;
-  /** Points that have passed, with how often. */
-  readonly passed: ReadonlyMap<string, number>;
-  /** What was done, in order. */
-  readonly done: readonly (Incident & Caller & { readonly at: number })[];
-  /** Incidents that wait for their point. */
-  armed(): readonly Incident[];
-  /** From now on the plan is carried out, at these points and at all that are met. */
-  arm(plan: Plan, points: readonly string[]): void;
-  /** At no point at all: whatever the process does just now. */
-  strike(caller: Caller, how: Incident["how"]): void;
-  /** Nothing is done at points until this is called with false. */
-  calm(isCalm: boolean): void;
-  /** Nothing more is done, and who was stopped is awake again. */
-  end(): Promise<void>;
-}
+export type Trouble = ReturnType<typeof causeTrouble>;
 
 /** A lease is 30 s long, and another cycle must have had the time to acquire it. */
 const STOPPED_MILLISECONDS = 33_000;
 
-interface Settings {
-  readonly dice: Dice;
-  readonly mostStopped: number;
-  /** At least so long between two incidents at points. */
-  readonly breathMilliseconds: number;
-}
+/** So many functions are stopped at a time. */
+const MOST_STOPPED = 8;
 
-export function causeTrouble({ dice, mostStopped, breathMilliseconds }: Settings): Trouble {
+/** At least so long between two incidents at points. */
+const BREATH_MILLISECONDS = 600;
+
+export function causeTrouble(dice: Dice) {
+  /** Points that have passed, with how often. */
   const passed = new Map<string, number>();
-  const done: Trouble["done"][number][] = [];
+  /** What was done, in order. */
+  const done: (Incident & Caller & { readonly at: number })[] = [];
   const stopped = new Map<number, Promise<void>>();
   const planned = new Set<string>();
   let plan: Plan | null = null;
+  let parts: Pick<Parts, "strike"> | null = null;
   let waiting: Incident[] = [];
   let lastAt = 0;
   let isCalm = false;
@@ -63,41 +46,40 @@ export function causeTrouble({ dice, mostStopped, breathMilliseconds }: Settings
   };
   const stop = (pid: number): Promise<void> => {
     signal(pid, "SIGSTOP");
-    const awake = new Promise<void>((resolve) => {
-      setTimeout(() => {
-        signal(pid, "SIGCONT");
-        stopped.delete(pid);
-        resolve();
-      }, STOPPED_MILLISECONDS + dice.below(4_000));
+    const awake = pause(STOPPED_MILLISECONDS + dice.below(4_000)).then(() => {
+      signal(pid, "SIGCONT");
+      stopped.delete(pid);
     });
     stopped.set(pid, awake);
     return awake;
   };
   const next = ({ point, when, pid }: Passage): Incident | null => {
-    if (isCalm || waiting.length === 0 || Date.now() - lastAt < breathMilliseconds || stopped.has(pid)) return null;
+    if (isCalm || waiting.length === 0 || Date.now() - lastAt < BREATH_MILLISECONDS || stopped.has(pid)) return null;
     const at = waiting.findIndex(
-      (one) => one.point === point && one.when === when && (one.how === "kill" || stopped.size < mostStopped),
+      (one) => one.point === point && one.when === when && (one.how === "kill" || stopped.size < MOST_STOPPED),
     );
     const incident = waiting[at];
-    if (!incident || (incident.whom !== "function" && !plan?.parts.strike(incident.whom, incident.how))) return null;
+    if (!incident || (incident.whom !== "function" && !parts?.strike(incident.whom, incident.how))) return null;
     waiting.splice(at, 1);
     return incident;
   };
   const meet = (point: string) => {
     if (plan === null || planned.has(point)) return;
     planned.add(point);
-    waiting.push(...plan.incidentsAt(point));
+    waiting.push(...plan(point));
   };
 
   return {
     passed,
     done,
-    armed: () => waiting,
-    arm: (next, points) => {
-      plan = next;
+    /** Incidents that wait for their point. */
+    armed: (): readonly Incident[] => waiting,
+    /** From now on the plan is carried out, at these points and at all that are met. */
+    arm: (following: Plan, struck: Pick<Parts, "strike">, points: readonly string[]) => {
+      [plan, parts] = [following, struck];
       for (const point of points) meet(point);
     },
-    gate: async (passage) => {
+    gate: async (passage: Passage): ReturnType<Gate> => {
       meet(passage.point);
       if (passage.when === "before") passed.set(passage.point, (passed.get(passage.point) ?? 0) + 1);
       const incident = next(passage);
@@ -113,15 +95,18 @@ export function causeTrouble({ dice, mostStopped, breathMilliseconds }: Settings
       if (incident.when === "before") await awake;
       return "go";
     },
-    strike: (caller, how) => {
-      if (stopped.has(caller.pid) || (how === "stop" && stopped.size >= mostStopped)) return;
+    /** At no point at all: whatever the process does just now. */
+    strike: (caller: Caller, how: Incident["how"]) => {
+      if (stopped.has(caller.pid) || (how === "stop" && stopped.size >= MOST_STOPPED)) return;
       note({ point: "at a random moment", when: "before", how, whom: "function" }, caller);
       if (how === "kill") signal(caller.pid, "SIGKILL");
       else void stop(caller.pid);
     },
-    calm: (to) => {
+    /** Nothing is done at points until this is called with false. */
+    calm: (to: boolean) => {
       isCalm = to;
     },
+    /** Nothing more is done, and who was stopped is awake again. */
     end: async () => {
       [plan, waiting] = [null, []];
       await Promise.all(stopped.values());

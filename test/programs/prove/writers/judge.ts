@@ -1,5 +1,5 @@
+import type { Dice } from "../../../support/doubles/dice.ts";
 import type { Reading, Save } from "./observed-org.ts";
-import { shareBelow } from "./offsets.ts";
 
 export type Policy = "salesforce_wins" | "postgres_wins" | "latest_wins";
 
@@ -98,17 +98,16 @@ export function judge(write: DoubleWrite, evidence: Evidence): Verdict {
 
 /** What happened, in order, for people. */
 export function storyOf({ captured, saves, readings, bridgeUserId, conflicts }: Evidence): string[] {
-  const time = (at: number) => new Date(at).toISOString().slice(11, 23);
   const events = [
-    ...saves.map(({ at, userId, values }) => ({
-      at,
-      what: `${userId === bridgeUserId ? "Bridge" : "a colleague"} saved ${JSON.stringify(values)}`,
-    })),
-    ...readings.map(({ at, ids }) => ({ at, what: ids ? `read with ${ids.size} by id` : "what has changed was read" })),
-    ...(captured ? [{ at: captured.at.getTime(), what: `the row was written, before: ${captured.old}` }] : []),
+    ...saves.map(({ at, userId, values }) => {
+      const who = userId === bridgeUserId ? "Bridge" : "a colleague";
+      return [at, `${who} saved ${JSON.stringify(values)}`] as const;
+    }),
+    ...readings.map(({ at, ids }) => [at, `read: ${ids ? `${ids.size} by id` : "what has changed"}`] as const),
+    ...(captured ? [[captured.at.getTime(), `the row was written, before: ${captured.old}`] as const] : []),
   ];
   return [
-    ...events.toSorted((a, b) => a.at - b.at).map(({ at, what }) => `${time(at)} ${what}`),
+    ...events.toSorted(([a], [b]) => a - b).map(([at, what]) => `${new Date(at).toISOString().slice(11, 23)} ${what}`),
     ...conflicts.map((conflict) => `conflict ${JSON.stringify(conflict)}`),
   ];
 }
@@ -118,28 +117,28 @@ function winnerOf(policy: Policy, rowAt: Date, recordAt: Date): "postgres" | "sa
   return policy === "postgres_wins" ? "postgres" : "salesforce";
 }
 
-/** How many fell between check and save, and how many may. */
-export interface Chance {
-  readonly writes: number;
-  readonly between: number;
-  readonly overwritten: number;
-  /** Milliseconds between check and save. */
-  readonly median: number;
-  readonly p95: number;
-  /** The time between check and save as a share of the ten seconds between two pushes, of all writes. */
-  readonly ofTenSeconds: number;
-  /** By when each was checked and saved, and how far apart both sides write; and three standard deviations more, and one for small numbers. */
-  readonly expected: number;
-  readonly atMost: number;
-}
+/** How far apart the two writes may be, milliseconds: most of them, and the others. */
+const MOST = 300;
+const OTHERS = 1000;
+const OTHERS_SHARE = 0.25;
 
+/** Milliseconds from the row's write to the record's. */
+export const offsetOf = (dice: Dice): number => (2 * dice.roll() - 1) * (dice.isUnder(OTHERS_SHARE) ? OTHERS : MOST);
+
+/** The share of offsets below so many milliseconds. */
+const shareBelow = (milliseconds: number): number =>
+  OTHERS_SHARE * below(milliseconds, OTHERS) + (1 - OTHERS_SHARE) * below(milliseconds, MOST);
+
+const below = (milliseconds: number, most: number) => Math.min(1, Math.max(0, (milliseconds + most) / (2 * most)));
+
+/** Between two pushes. */
 const PUSH_MILLISECONDS = 10_000;
 
 /**
  * Compares how many were committed between check and save with the time between them. A push also sends what was written
  * while it ran, a moment after; so each counts with its own chance of being in between.
  */
-export function chanceOf(verdicts: readonly Verdict[]): Chance {
+export function chanceOf(verdicts: readonly Verdict[]) {
   const gaps = verdicts.flatMap(({ gap }) => gap ?? []).toSorted((a, b) => a - b);
   const at = (share: number) => gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))] ?? 0;
   const mean = gaps.reduce((sum, gap) => sum + gap, 0) / Math.max(1, gaps.length);
@@ -155,9 +154,12 @@ export function chanceOf(verdicts: readonly Verdict[]): Chance {
     writes: verdicts.length,
     between: verdicts.filter(({ meeting }) => meeting === "between").length,
     overwritten: verdicts.filter(({ isOverwritten }) => isOverwritten).length,
+    /** Milliseconds between check and save. */
     median: at(0.5),
     p95: at(0.95),
+    /** The time between check and save as a share of the ten seconds between two pushes, of all writes. */
     ofTenSeconds: verdicts.length * Math.min(1, mean / PUSH_MILLISECONDS),
+    /** By when each was checked and saved, and how far apart both sides write; and three standard deviations more, and one for small numbers. */
     expected,
     atMost: expected + 3 * Math.sqrt(variance) + 1,
   };

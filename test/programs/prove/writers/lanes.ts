@@ -1,14 +1,12 @@
 import type { Policy } from "./judge.ts";
 
-/** What the check before a save is set to. */
-type Check = "auto" | "on" | "off";
-
 /** Rows and records that are written by both sides: one mapping. */
 export interface Lane {
+  /** The object's name, and the table's. */
   readonly object: string;
-  readonly table: string;
   readonly policy: Policy;
-  readonly check: Check;
+  /** What the check before a save is set to. */
+  readonly check: "auto" | "on" | "off";
   readonly pollingSeconds: number;
   /** `heap`: all its rows are written at once, so that a Bulk job saves them. */
   readonly way: "single" | "heap";
@@ -24,50 +22,32 @@ const HEAP_ROWS = 2_600;
 /** Each has a field of its own, so that every double write stays as it was judged. */
 export const HEAP_FIELDS = ["Field1__c", "Field2__c", "Field3__c"] as const;
 
-const POLICIES: readonly (readonly [Policy, Check])[] = [
+const POLICIES: readonly (readonly [Policy, "auto" | "on"])[] = [
   ["salesforce_wins", "auto"],
   ["latest_wins", "auto"],
   ["postgres_wins", "on"],
 ];
 
 /** A lane for each policy, interval and way; a quarter of the double writes are part of a heap. */
-export function lanesFor(writes: number, isBrief: boolean, check: Check | null): readonly Lane[] {
+export function lanesFor(isBrief: boolean, isChecked: boolean): readonly Lane[] {
+  const writes = isBrief ? 60 : 2000;
   const heapSeconds = isBrief ? [600] : [10, 600];
   const singles = Math.ceil((writes * 3) / 4 / 6);
-  const ofHeaps = Math.ceil(writes / 4 / 3 / heapSeconds.length);
+  const single = { doubleWrites: singles, records: singles, heaps: 0 };
+  const heap = {
+    doubleWrites: Math.ceil(writes / 4 / 3 / heapSeconds.length),
+    ...{ records: HEAP_ROWS, heaps: isBrief ? 1 : HEAP_FIELDS.length },
+  };
   return POLICIES.flatMap(([policy, usual]) => {
-    const both = { policy, check: check ?? usual };
+    const laneOf = (way: Lane["way"], pollingSeconds: number): Lane => ({
+      object: `${policy}_${way}_${pollingSeconds}__c`,
+      ...{ policy, check: isChecked ? usual : "off", way, pollingSeconds, ...(way === "heap" ? heap : single) },
+    });
     return [
-      ...[10, 600].map((pollingSeconds) => {
-        const lane = {
-          ...both,
-          pollingSeconds,
-          way: "single",
-          doubleWrites: singles,
-          records: singles,
-          heaps: 0,
-        } as const;
-        return { ...lane, ...namesOf(lane) };
-      }),
-      ...heapSeconds.map((pollingSeconds) => {
-        const heaps = isBrief ? 1 : HEAP_FIELDS.length;
-        const lane = {
-          ...both,
-          pollingSeconds,
-          way: "heap",
-          doubleWrites: ofHeaps,
-          records: HEAP_ROWS,
-          heaps,
-        } as const;
-        return { ...lane, ...namesOf(lane) };
-      }),
+      ...[10, 600].map((seconds) => laneOf("single", seconds)),
+      ...heapSeconds.map((seconds) => laneOf("heap", seconds)),
     ];
   });
-}
-
-function namesOf({ policy, way, pollingSeconds }: Pick<Lane, "policy" | "way" | "pollingSeconds">) {
-  const object = `${policy}_${way}_${pollingSeconds}__c`;
-  return { object, table: object };
 }
 
 /** The org's side of them. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Queries } from "../../../../lib/local/org/soql/query.ts";
-import { type Org, startOrg } from "../../../../lib/local/org/start-org.ts";
+import { startOrg } from "../../../../lib/local/org/start-org.ts";
 import { Records } from "../../../../lib/local/org/store/records.ts";
 
 /** A save of one record as the org committed it. Its number orders it among all saves and answers. */
@@ -23,14 +23,6 @@ export interface Reading {
   readonly ids: ReadonlySet<string> | null;
 }
 
-/** The org's own order of commits and answers. */
-export interface OrgLog {
-  /** Saves of a record, in their order. */
-  savesOf(id: string): readonly Save[];
-  /** Answered queries of an object, in their order. */
-  readingsOf(object: string): readonly Reading[];
-}
-
 /** What one cycle asks for all mappings, to know which of them to pull: another one may be between its check and its save. */
 const STAMPS_ALONE = /^SELECT Id, SystemModstamp FROM/;
 
@@ -38,7 +30,7 @@ const STAMPS_ALONE = /^SELECT Id, SystemModstamp FROM/;
  * Starts an org in this process that notes in which order it commits saves and answers queries: it does both at once, one
  * after the other. Once in a process.
  */
-export async function startObservedOrg(definition: object): Promise<{ org: Org; log: OrgLog }> {
+export async function startObservedOrg(definition: object) {
   const saves = new Map<string, Save[]>();
   const readings = new Map<string, Reading[]>();
   let order = 0;
@@ -73,6 +65,11 @@ export async function startObservedOrg(definition: object): Promise<{ org: Org; 
   };
   return {
     org: { ...org, close },
-    log: { savesOf: (id) => saves.get(id) ?? [], readingsOf: (object) => readings.get(object) ?? [] },
+    log: {
+      /** Saves of a record, in their order. */
+      savesOf: (id: string) => saves.get(id) ?? [],
+      /** Answered queries of an object, in their order. */
+      readingsOf: (object: string) => readings.get(object) ?? [],
+    },
   };
 }

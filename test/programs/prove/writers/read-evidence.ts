@@ -4,7 +4,7 @@ import { HEAP_FIELDS, type Lane } from "./lanes.ts";
 import type { Stage } from "./stage.ts";
 import type { Written } from "./write-doubly.ts";
 
-type Values = ReadonlyMap<string, Readonly<Record<string, string | null>>>;
+type Values = Readonly<Record<string, string | null>>;
 
 const PATIENCE_MILLISECONDS = 120_000;
 
@@ -34,10 +34,10 @@ export async function readEvidence(
   const { database, log, bridgeUserId } = stage;
   const [rows, records] = [await rowsOf(stage, lane), await stage.recordsOf(lane)];
   const sfids = written.map(({ sfid }) => sfid);
-  const changes = await database.query<Change>(
+  const changes = await database.query<{ sfid: string; old: Values; values: Values; created_at: Date }>(
     `SELECT sfid, old, "values", created_at FROM salesforce._trigger_log
      WHERE table_name = $1 AND action = 'UPDATE' AND sfid = ANY ($2)`,
-    [lane.table, sfids],
+    [lane.object, sfids],
   );
   const conflicts = await database.query<Evidence["conflicts"][number] & { sfid: string }>(
     "SELECT sfid, field, postgres, salesforce, winner FROM salesforce._bridge_conflicts WHERE sfid = ANY ($1)",
@@ -65,15 +65,7 @@ export async function readEvidence(
   );
 }
 
-interface Change {
-  readonly sfid: string;
-  readonly old: Readonly<Record<string, string | null>>;
-  readonly values: Readonly<Record<string, string | null>>;
-  readonly created_at: Date;
-}
-
-async function rowsOf({ database }: Stage, { table }: Lane): Promise<Values> {
-  const columns = ["sfid", ...HEAP_FIELDS.map((field) => field.toLowerCase())];
-  const { rows } = await database.query(`SELECT ${columns.join(", ")} FROM salesforce.${table}`);
-  return new Map(rows.map((row) => [String(row.sfid), row]));
+async function rowsOf({ database }: Stage, { object }: Lane) {
+  const { rows } = await database.query<Values>(`SELECT sfid, ${HEAP_FIELDS.join(", ")} FROM salesforce.${object}`);
+  return new Map(rows.map((row) => [String(row["sfid"]), row]));
 }

@@ -9,37 +9,23 @@ import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
 import { type Ask, bridgeAsk, orgAsk, queryAll } from "../../ask.ts";
 import { connectionAs } from "../../connection-as.ts";
 import { definitionOf, documentOf, HEAP_FIELDS, type Lane } from "./lanes.ts";
-import { type OrgLog, startObservedOrg } from "./observed-org.ts";
+import { startObservedOrg } from "./observed-org.ts";
 
 /** `npm start` beside an org that notes its commits; the lanes are mapped, and both sides hold the same. */
-export interface Stage {
-  readonly log: OrgLog;
-  /** Bridge's user in the org. */
-  readonly bridgeUserId: string;
-  /** The application's connections. */
-  readonly database: Pool;
-  /** Ids of the records of a lane. */
-  idsOf(lane: Lane): readonly string[];
-  /** A colleague saves one record. */
-  save(lane: Lane, id: string, values: Readonly<Record<string, string>>): Promise<void>;
-  /** The values of the fields of all records of a lane, by id. */
-  recordsOf(lane: Lane): Promise<ReadonlyMap<string, Readonly<Record<string, string | null>>>>;
-  /** The application says that it has committed changes. */
-  nudge(lane: Lane): Promise<void>;
-  /** Asks for a cycle that pulls, in each lane. */
-  pollAll(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 const PATIENCE_MILLISECONDS = 180_000;
 
+/** Looks twice a second until it is true. */
+export async function until(what: string, look: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + PATIENCE_MILLISECONDS; !(await look().catch(() => false)); await pause(500))
+    if (Date.now() > deadline) throw new Error(`${what}: not within three minutes`);
+}
+
 /** Once in a process, whose environment becomes that Bridge's. */
-export async function openStage(lanes: readonly Lane[], say: (text: string) => void): Promise<Stage> {
+export async function openStage(lanes: readonly Lane[], say: (text: string) => void) {
   const { org, log } = await startObservedOrg(definitionOf(lanes));
-  const bridge = new RunningInstance({
-    flags: ["--no-demo"],
-    environment: { RATE_LIMIT_PER_MINUTE: "1000000" },
-  });
+  const bridge = new RunningInstance({ flags: ["--no-demo"], environment: { RATE_LIMIT_PER_MINUTE: "1000000" } });
   const ask = orgAsk(org.url, org.accessToken);
   const closers: (() => Promise<unknown>)[] = [() => org.close()];
   const close = async () => {
@@ -68,24 +54,27 @@ export async function openStage(lanes: readonly Lane[], say: (text: string) => v
 
     return {
       log,
+      /** Bridge's user in the org. */
       bridgeUserId: user.userId,
+      /** The application's connections. */
       database,
-      idsOf: ({ object }) => ids.get(object) ?? [],
-      save: async ({ object }, id, values) => {
-        await ask("PATCH", `/sobjects/${object}/${id}`, values);
-      },
-      recordsOf: async ({ object }) => {
+      /** Ids of the records of a lane. */
+      idsOf: ({ object }: Lane) => ids.get(object) ?? [],
+      /** A colleague saves one record. */
+      save: ({ object }: Lane, id: string, values: Readonly<Record<string, string>>) =>
+        ask("PATCH", `/sobjects/${object}/${id}`, values),
+      /** The values of the fields of all records of a lane, by id. */
+      recordsOf: async ({ object }: Lane) => {
         const soql = `SELECT Id, ${HEAP_FIELDS.join(", ")} FROM ${object}`;
-        const records = await queryAll<Record<string, string | null>>(ask, soql);
+        const records = await queryAll<Readonly<Record<string, string | null>>>(ask, soql);
         return new Map(records.map((record) => [String(record["Id"]), record]));
       },
-      nudge: async ({ table }) => {
-        await api("POST", "/nudge", { table });
-      },
+      /** The application says that it has committed changes. */
+      nudge: ({ object: table }: Lane) => api("POST", "/nudge", { table }),
+      /** Asks for a cycle that pulls, in each lane. */
       pollAll: async () => {
         const mappings = await api<{ readonly id: string }[]>("GET", "/mappings?limit=100");
-        const limit = pLimit(4);
-        await limit.map(mappings, ({ id }) => api("POST", `/mappings/${id}/poll-now`));
+        await pLimit(4).map(mappings, ({ id }) => api("POST", `/mappings/${id}/poll-now`));
       },
       close,
     };
@@ -109,20 +98,8 @@ async function createRecords(ask: Ask, { object, records }: Lane): Promise<strin
   return ids;
 }
 
-async function untilLoaded(database: Pool, lanes: readonly Lane[]): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MILLISECONDS;
-  const isLoaded = async ({ table, records }: Lane) => {
-    const { rows } = await database.query<{ count: number }>(`SELECT count(*)::int AS count FROM salesforce.${table}`);
-    return rows[0]?.count === records;
-  };
-  const hasEnded = async () => {
+const untilLoaded = (database: Pool, lanes: readonly Lane[]) =>
+  until("the first loads have ended", async () => {
     const { rows } = await database.query("SELECT FROM salesforce._bridge_state WHERE position IS NOT NULL");
     return rows.length === lanes.length;
-  };
-  for (;;) {
-    const loaded = await Promise.all(lanes.map((lane) => isLoaded(lane).catch(() => false)));
-    if (loaded.every(Boolean) && (await hasEnded())) return;
-    if (Date.now() > deadline) throw new Error("the first loads have not ended within three minutes");
-    await pause(500);
-  }
-}
+  });

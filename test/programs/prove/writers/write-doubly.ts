@@ -1,14 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { createDice, type Dice } from "../../../support/doubles/dice.ts";
-import type { DoubleWrite } from "./judge.ts";
+import { type DoubleWrite, offsetOf } from "./judge.ts";
 import { HEAP_FIELDS, type Lane } from "./lanes.ts";
-import { offsetOf } from "./offsets.ts";
-import type { Stage } from "./stage.ts";
+import { type Stage, until } from "./stage.ts";
 
-/** A double write of a lane; those of one heap share a number. */
+/** A double write of a lane. */
 export interface Written extends DoubleWrite {
   readonly lane: Lane;
-  readonly heap: number | null;
 }
 
 /** Single double writes a second, in all lanes together. */
@@ -20,8 +18,6 @@ const NUDGE_SECONDS = 20;
 
 /** In so many double writes one is of the same value on both sides. */
 const SAME = 20;
-
-const PATIENCE_MILLISECONDS = 180_000;
 
 /** Writes all double writes of all lanes, singles first, then heaps; each is added as soon as it is begun. */
 export async function writeDoubly(
@@ -58,15 +54,14 @@ async function writeSingly(stage: Stage, lane: Lane, dice: Dice, seconds: number
   const [field] = HEAP_FIELDS;
   await Promise.all(
     stage.idsOf(lane).map(async (sfid) => {
-      const write = { ...valuesOf(lane, sfid, dice), lane, policy: lane.policy, sfid, field, heap: null };
+      const values = valuesOf(`${lane.object.slice(0, 3)} ${sfid.slice(-6)}`, dice);
+      const write = { ...values, lane, policy: lane.policy, sfid, field };
       const [at, offset] = [1000 + dice.roll() * seconds * 1000, offsetOf(dice)];
       await Promise.all([
         pause(at).then(() => {
           written.push(write);
-          return stage.database.query(`UPDATE salesforce.${lane.table} SET ${field} = $1 WHERE sfid = $2`, [
-            write.ours,
-            sfid,
-          ]);
+          const text = `UPDATE salesforce.${lane.object} SET ${field} = $1 WHERE sfid = $2`;
+          return stage.database.query(text, [write.ours, sfid]);
         }),
         pause(at + offset).then(() => stage.save(lane, sfid, { [field]: write.theirs })),
       ]);
@@ -81,14 +76,13 @@ async function writeHeaps(stage: Stage, lane: Lane, dice: Dice, written: Written
   for (const [heap, field] of HEAP_FIELDS.slice(0, lane.heaps).entries()) {
     await pause(dice.roll() * 10_000);
     const first = dice.below(ids.length - share);
-    const ours = `heap ${heap}`;
+    const ours = `ours ${heap}`;
     const writes = ids.slice(first, first + share).map((sfid): Written => {
-      const theirs = dice.below(SAME) === 0 ? ours : `theirs ${heap} ${sfid.slice(-6)}`;
-      return { ours, theirs, lane, policy: lane.policy, sfid, field, heap };
+      return { ...valuesOf(String(heap), dice), lane, policy: lane.policy, sfid, field };
     });
     written.push(...writes);
     await Promise.all([
-      pause(1000).then(() => stage.database.query(`UPDATE salesforce.${lane.table} SET ${field} = $1`, [ours])),
+      pause(1000).then(() => stage.database.query(`UPDATE salesforce.${lane.object} SET ${field} = $1`, [ours])),
       ...writes.map(({ sfid, theirs }) =>
         pause(1000 + offsetOf(dice)).then(() => stage.save(lane, sfid, { [field]: theirs })),
       ),
@@ -97,23 +91,18 @@ async function writeHeaps(stage: Stage, lane: Lane, dice: Dice, written: Written
   }
 }
 
-function valuesOf({ object }: Lane, sfid: string, dice: Dice): Pick<DoubleWrite, "ours" | "theirs"> {
-  const name = `${object.slice(0, 3)} ${sfid.slice(-6)}`;
-  return dice.below(SAME) === 0
-    ? { ours: `both ${name}`, theirs: `both ${name}` }
-    : { ours: `ours ${name}`, theirs: `theirs ${name}` };
+/** What both sides write under a name. */
+function valuesOf(name: string, dice: Dice): Pick<DoubleWrite, "ours" | "theirs"> {
+  const isSame = dice.below(SAME) === 0;
+  return { ours: `ours ${name}`, theirs: `${isSame ? "ours" : "theirs"} ${name}` };
 }
 
 /** Until everything that the application wrote in a lane was answered. */
-async function untilNothingWaits({ database }: Stage, { table }: Lane): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MILLISECONDS;
-  for (;;) {
+const untilNothingWaits = ({ database }: Stage, { object }: Lane) =>
+  until(`all changes of ${object} are answered`, async () => {
     const { rows } = await database.query(
       "SELECT FROM salesforce._trigger_log WHERE table_name = $1 AND processed_at IS NULL LIMIT 1",
-      [table],
+      [object],
     );
-    if (rows.length === 0) return;
-    if (Date.now() > deadline) throw new Error(`changes of ${table} are still waiting after three minutes`);
-    await pause(500);
-  }
-}
+    return rows.length === 0;
+  });

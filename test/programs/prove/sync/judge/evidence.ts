@@ -140,3 +140,19 @@ export interface Calls {
   /** Whether nothing was killed or broken while they were counted. */
   readonly isQuiet: boolean;
 }
+
+/** What the judge knows of one thing on both sides. */
+export interface Thing {
+  readonly table: string;
+  readonly tag: string;
+  readonly rows: Held[];
+  readonly records: Held[];
+  readonly deletedRecords: Held[];
+  readonly application: Deed[];
+  readonly colleagues: Deed[];
+  readonly seen: Seen[];
+  readonly saves: Save[];
+}
+
+/** Records a finding about a thing. */
+export type Complain = (name: string, about: { readonly table: string; readonly tag: string }, what: string) => void;

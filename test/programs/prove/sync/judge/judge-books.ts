@@ -1,5 +1,5 @@
-import type { Deed, Evidence, Logged } from "./evidence.ts";
-import type { Complain } from "./thing.ts";
+import { totalOf } from "../counts.ts";
+import type { Complain, Deed, Evidence, Logged } from "./evidence.ts";
 
 /** What a complaint of no record names. */
 const NOTHING = { table: "", tag: "" };
@@ -19,11 +19,8 @@ export function judgeCapture(evidence: Evidence, complain: Complain): void {
     const most = deed && mayHaveMore(deed.table, deed.action) ? Number.POSITIVE_INFINITY : deeds.length;
     if (!deed || (entries.length >= least && entries.length <= most)) continue;
     const name = entries.length < least ? "uncaptured change" : "change captured twice";
-    complain(
-      name,
-      deed,
-      `row ${deed.recordId}: ${deeds.length} times ${deed.action}, ${entries.length} times in the trigger log`,
-    );
+    const times = `${deeds.length} times ${deed.action}, ${entries.length} times in the trigger log`;
+    complain(name, deed, `row ${deed.recordId}: ${times}`);
   }
   for (const [key, [entry]] of captured) {
     if (entry && !done.has(key) && !mayHaveMore(entry.table, entry.action))
@@ -36,11 +33,7 @@ export function judgeCapture(evidence: Evidence, complain: Complain): void {
   for (const { table, success, failed } of totals) {
     const of = (state: string) => log.filter((entry) => entry.table === table && entry.state === state).length;
     if (of("SUCCESS") !== success || of("FAILED") !== failed)
-      complain(
-        "wrong total",
-        { table, tag: "" },
-        `${success} and ${failed} are counted, ${of("SUCCESS")} SUCCESS and ${of("FAILED")} FAILED are there`,
-      );
+      complain("wrong total", { table, tag: "" }, `${success} and ${failed}, not ${of("SUCCESS")} and ${of("FAILED")}`);
   }
 }
 
@@ -72,11 +65,10 @@ export function judgeAnnounced(
     const about = { table: entry.table, tag: tagOf(entry, application) };
     if (entry.state === "FAILED" && times === 0) complain("unreported failure", about, said(entry));
     // A newer change of its row tries a failed one again, and so does an operator; each time it may fail again.
-    const byHand = retried.filter((id) => id === entry.id);
-    const newer = log.filter(
-      (one) => one.recordId === entry.recordId && one.table === entry.table && one.id > entry.id,
-    );
-    if (times > 1 + newer.length + byHand.length)
+    const newer = log.filter(({ table, recordId, id }) => {
+      return recordId === entry.recordId && table === entry.table && id > entry.id;
+    });
+    if (times > 1 + newer.length + retried.filter((id) => id === entry.id).length)
       complain("failure reported twice", about, `${said(entry)} was reported ${times} times`);
   }
   if (waitingToBeAnnounced.length > 0)
@@ -85,37 +77,21 @@ export function judgeAnnounced(
     heard.filter(({ eventId }) => !undone.has(eventId)),
     ({ logId }) => logId,
   );
-  const sure = new Map(announcementsByLog(announced.filter(({ at }) => !mayBeLost(at))));
-  for (const [logId, announcements] of announcementsByLog(announced)) {
-    const ids = new Set(arrived.get(logId)?.map(({ eventId }) => eventId));
-    if (ids.size < (sure.get(logId) ?? 0))
-      complain(
-        "lost event",
-        NOTHING,
-        `change ${logId} was reported ${announcements} times, ${ids.size} events reached the webhook`,
-      );
-    if (ids.size > announcements)
-      complain(
-        "event made twice",
-        NOTHING,
-        `change ${logId} was reported ${announcements} times, ${ids.size} events reached the webhook`,
-      );
+  for (const [logId, all] of announcements) {
+    const { size } = new Set(arrived.get(logId)?.map(({ eventId }) => eventId));
+    const what = `change ${logId} was reported ${all.length} times, ${size} events reached the webhook`;
+    if (size < all.filter(({ at }) => !mayBeLost(at)).length) complain("lost event", NOTHING, what);
+    if (size > all.length) complain("event made twice", NOTHING, what);
   }
 }
 
 /** Whether the engine's count of calls is the org's; after kills some may be missing, none too many. */
 export function judgeCalls({ calls }: Evidence, complain: Complain): void {
-  const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0);
   for (const label of new Set([...Object.keys(calls.engine), ...Object.keys(calls.wire)])) {
     const [engine, wire] = [calls.engine[label] ?? 0, calls.wire[label] ?? 0];
     if (calls.isQuiet ? engine !== wire : engine > wire)
       complain("wrong counter", NOTHING, `${label}: the engine counts ${engine} calls, the wire ${wire}`);
   }
-  if (calls.isQuiet && sum(calls.engine) !== calls.org)
-    complain("wrong counter", NOTHING, `the engine counts ${sum(calls.engine)} calls, the org ${calls.org}`);
-}
-
-function announcementsByLog(announced: Evidence["announced"]): ReadonlyMap<number | null, number> {
-  const ofRows = announced.filter(({ event }) => event === "record.failed");
-  return new Map([...Map.groupBy(ofRows, ({ logId }) => logId)].map(([logId, all]) => [logId, all.length]));
+  if (calls.isQuiet && totalOf(calls.engine) !== calls.org)
+    complain("wrong counter", NOTHING, `the engine counts ${totalOf(calls.engine)} calls, the org ${calls.org}`);
 }

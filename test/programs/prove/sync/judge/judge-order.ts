@@ -1,15 +1,13 @@
-import type { Deed, Evidence, Save } from "./evidence.ts";
+import type { Complain, Deed, Evidence, Save, Thing } from "./evidence.ts";
 import { isDecidedFor } from "./judge-restores.ts";
-import type { Complain, Thing } from "./thing.ts";
 
 /** Whether the last value of each field is one that should be the last, and whether older values ever came after newer. */
 export function judgeOrder(thing: Thing, evidence: Evidence, complain: Complain): void {
-  const [record] = thing.records;
-  if (record) {
-    lastOfOneSide(thing, "here__c", thing.application, record.values["here__c"] ?? null, evidence, complain);
-    lastOfOneSide(thing, "nested__c", thing.application, record.values["nested__c"] ?? null, evidence, complain);
-    lastOfOneSide(thing, "there__c", thing.colleagues, record.values["there__c"] ?? null, evidence, complain);
-    lastOfBoth(thing, record.values["both__c"] ?? null, evidence, complain);
+  if (thing.records.length > 0) {
+    for (const column of ["here__c", "nested__c"] as const)
+      lastOfOneSide(thing, column, thing.application, evidence, complain);
+    lastOfOneSide(thing, "there__c", thing.colleagues, evidence, complain);
+    lastOfBoth(thing, evidence, complain);
     judgeLife(thing, complain);
   }
   staleSaves(thing, evidence, complain);
@@ -19,22 +17,28 @@ export function judgeOrder(thing: Thing, evidence: Evidence, complain: Complain)
 /** Deleted by one side while the other side did nothing: then it stays deleted. */
 function judgeLife(thing: Thing, complain: Complain): void {
   const { application, colleagues } = thing;
-  const [lastHere, lastThere] = [application.at(-1), colleagues.at(-1)];
-  if (lastHere?.action === "delete" && lastHere.isSure && colleagues.length === 0)
-    complain("undead record", thing, "the application deleted it, and nothing else touched it");
-  if (lastThere?.action === "delete" && lastThere.isSure && application.length === 0)
-    complain("undead record", thing, "it was deleted in Salesforce, and nothing else touched it");
+  for (const [deeds, others] of [
+    [application, colleagues],
+    [colleagues, application],
+  ] as const) {
+    const last = deeds.at(-1);
+    if (last?.action === "delete" && last.isSure && others.length === 0)
+      complain("undead record", thing, "it was deleted, and the other side did nothing");
+  }
 }
+
+/** The value that its record ended with. */
+const lastOf = ({ records }: Thing, column: string): string | null => records[0]?.values[column] ?? null;
 
 /** A field that one side alone writes ends as that side wrote it last. */
 function lastOfOneSide(
   thing: Thing,
   column: string,
   deeds: readonly Deed[],
-  final: string | null,
   evidence: Evidence,
   complain: Complain,
 ): void {
+  const final = lastOf(thing, column);
   const possible = possibleLast(deeds, column);
   if (possible.length === 0 ? final === null : possible.includes(final)) return;
   if (isDecidedFor(final, column, thing, evidence)) return;
@@ -47,8 +51,9 @@ function lastOfOneSide(
 }
 
 /** A field that both sides write ends as one of them wrote it last, and the other's value was not lost unseen. */
-function lastOfBoth(thing: Thing, final: string | null, evidence: Evidence, complain: Complain): void {
+function lastOfBoth(thing: Thing, evidence: Evidence, complain: Complain): void {
   const column = "both__c";
+  const final = lastOf(thing, column);
   const here = possibleLast(thing.application, column);
   const there = possibleLast(thing.colleagues, column);
   if (here.length + there.length === 0 ? final === null : [...here, ...there].includes(final)) {
@@ -163,8 +168,5 @@ const ageOf = (deeds: readonly Deed[], column: string) =>
     ),
   );
 
-const pairs = <Item>(items: readonly Item[]): (readonly [Item, Item])[] =>
-  items.slice(1).flatMap((later, index) => {
-    const earlier = items[index];
-    return earlier === undefined ? [] : [[earlier, later] as const];
-  });
+const pairs = <Item>(items: readonly Item[]) =>
+  items.slice(1).map((later, index) => [items[index] as Item, later] as const);

@@ -1,5 +1,4 @@
-import type { Deed, Evidence, Restored, Save } from "./evidence.ts";
-import type { Complain, Thing } from "./thing.ts";
+import type { Complain, Deed, Evidence, Restored, Save, Thing } from "./evidence.ts";
 
 /**
  * What is left of a change that a restore has undone: what had been saved in Salesforce stays, and nothing may undo it.

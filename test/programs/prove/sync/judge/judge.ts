@@ -1,9 +1,8 @@
-import type { Evidence, Held, Save, Seen } from "./evidence.ts";
+import type { Complain, Evidence, Held, Save, Seen, Thing } from "./evidence.ts";
 import { isUncaptured, judgeAnnounced, judgeCalls, judgeCapture } from "./judge-books.ts";
 import { judgeOrder } from "./judge-order.ts";
 import { isDecidedAgainst, isOverruled, judgeFailures, survived } from "./judge-restores.ts";
 import { storyOf } from "./story.ts";
-import type { Complain, Thing } from "./thing.ts";
 
 /** Something that must not be. */
 export interface Finding {
@@ -49,11 +48,7 @@ function judgeSides(thing: Thing, complain: Complain): void {
   const deletedThere = colleagues.filter(({ action }) => action === "delete").length;
   const ever = records.length + deletedRecords.length;
   if (otherRecords.length === 0 && ever > made + deletedThere + heldBeyondDelete(thing))
-    complain(
-      "doubled creation",
-      thing,
-      `${made} inserts made ${ever} records, of which ${deletedRecords.length} were deleted`,
-    );
+    complain("doubled creation", thing, `${made} inserts made ${ever} records, ${deletedRecords.length} now deleted`);
 
   const isDeleted = [...application, ...colleagues].some(({ action }) => action === "delete");
   const isSure = [...application, ...colleagues].some((deed) => deed.action === "insert" && deed.isSure);
@@ -71,13 +66,14 @@ function judgeSides(thing: Thing, complain: Complain): void {
  * again, which no fence keeps from Salesforce. That it is deleted again then, `undead record` asks.
  */
 function heldBeyondDelete({ saves }: Thing): number {
-  const deletes = saves.filter(({ operation, success }) => operation === "delete" && success === true);
-  const cameLate = ({ operation, success, wasHeld, sentAt }: Save) =>
-    operation === "upsert" &&
-    success !== false &&
-    wasHeld &&
-    deletes.some(({ answeredAt }) => answeredAt !== null && answeredAt <= sentAt);
-  return saves.filter(cameLate).length;
+  const isDeletedBefore = ({ sentAt }: Save) =>
+    saves.some(
+      (one) => one.operation === "delete" && one.success && one.answeredAt !== null && one.answeredAt <= sentAt,
+    );
+  const late = saves.filter(
+    ({ operation, success, wasHeld }) => operation === "upsert" && success !== false && wasHeld,
+  );
+  return late.filter(isDeletedBefore).length;
 }
 
 /** What a merge has deleted never comes back to life. */
@@ -97,16 +93,13 @@ function compare(thing: Thing, row: Held, record: Held, complain: Complain): voi
 }
 
 function gather(evidence: Evidence): Map<string, Thing> {
-  const things = new Map<
-    string,
-    { -readonly [Key in keyof Thing]: Thing[Key] extends readonly (infer Item)[] ? Item[] : Thing[Key] }
-  >();
+  const things = new Map<string, Thing>();
   const thingOf = (table: string, tag: string) => {
     const key = `${table} ${tag}`;
     const known = things.get(key);
     if (known) return known;
     const lists = { rows: [], records: [], deletedRecords: [], application: [], colleagues: [], seen: [], saves: [] };
-    const made = { table, tag, ...lists };
+    const made: Thing = { table, tag, ...lists };
     things.set(key, made);
     return made;
   };

@@ -1,49 +1,32 @@
-import type { Evidence, Values } from "./evidence.ts";
-import type { Thing } from "./thing.ts";
+import type { Evidence, Thing, Values } from "./evidence.ts";
 
-/** What happened to one thing, a line each, in the order of time. */
+/** What happened to one thing, a line each, in the order of time; then its changes and conflicts, and what is left of it. */
 export function storyOf(thing: Thing, { log, conflicts }: Evidence): string[] {
   const ids = new Set([
     ...thing.rows.map(({ id }) => Number(id)),
     ...thing.application.map(({ recordId }) => recordId),
     ...thing.seen.map(({ recordId }) => recordId),
   ]);
+  const sfids = new Set([...thing.records, ...thing.deletedRecords].map(({ id }) => id));
   const moments = [
-    ...thing.application.map((deed) => ({
-      at: deed.endedAt,
-      text: `application: ${deed.action} row ${deed.recordId} ${shown(deed.values)}`,
-    })),
-    ...thing.colleagues.map((deed) => ({
-      at: deed.endedAt,
-      text: `colleague: ${deed.action} ${shown(deed.values)} (begun ${time(deed.begunAt)}${deed.isSure ? "" : ", answer lost"})`,
-    })),
+    ...thing.application.map((deed) => [deed.endedAt, "application", deed] as const),
+    ...thing.colleagues.map((deed) => [deed.endedAt, "colleague", deed] as const),
     ...thing.seen
       .filter(({ by }) => by === "bridge")
-      .map((one) => ({ at: one.at, text: `Bridge writes row ${one.recordId}: ${shown(changed(one.old, one.now))}` })),
-    ...thing.saves.map((save) => ({
-      at: save.sentAt,
-      text: `Bridge saves: ${save.operation} ${save.sfid ?? ""} ${shown(save.values)} -> ${save.success === null ? "no answer" : save.success ? "accepted" : "refused"} (${save.answeredAt === null ? "" : time(save.answeredAt)})${save.wasHeld ? ", held between check and send" : ""}`,
-    })),
+      .map(({ at, recordId, old, now }) => [at, `Bridge writes row ${recordId}`, changed(old, now)] as const),
+    ...thing.saves.map((save) => [save.sentAt, "Bridge saves", save] as const),
   ];
-  const lines = moments.sort((one, other) => one.at - other.at).map(({ at, text }) => `${time(at)} ${text}`);
-  const logged = log
-    .filter(({ table, recordId }) => table === thing.table && ids.has(recordId))
-    .map(
-      (entry) =>
-        `change ${entry.id}: ${entry.action} row ${entry.recordId} ${shown(entry.values)} ${entry.state} ${entry.message ?? ""}`,
-    );
-  const collided = conflicts
-    .filter(
-      ({ recordId, sfid }) =>
-        ids.has(recordId) && [...thing.records, ...thing.deletedRecords].some(({ id }) => id === sfid),
-    )
-    .map((one) => `conflict: ${one.column} ${one.postgres} against ${one.salesforce}, ${one.winner} wins`);
-  const left = [
-    ...thing.rows.map(({ id, sfid, values }) => `row ${id} ${sfid} ${shown(values)}`),
-    ...thing.records.map(({ id, values }) => `record ${id} ${shown(values)}`),
-    ...thing.deletedRecords.map(({ id, values }) => `deleted record ${id} ${shown(values)}`),
+  const entries = [
+    ...log.filter(({ table, recordId }) => table === thing.table && ids.has(recordId)).map((one) => ["change", one]),
+    ...conflicts.filter(({ recordId, sfid }) => ids.has(recordId) && sfids.has(sfid)).map((one) => ["conflict", one]),
+    ...thing.rows.map((row) => ["row", row]),
+    ...thing.records.map((record) => ["record", record]),
+    ...thing.deletedRecords.map((record) => ["deleted record", record]),
+  ] as const;
+  return [
+    ...moments.toSorted(([one], [other]) => one - other).map(([at, who, what]) => `${time(at)} ${who}: ${shown(what)}`),
+    ...entries.map(([name, what]) => `${name} ${shown(what)}`),
   ];
-  return [...lines, ...logged, ...collided, ...left];
 }
 
 function changed(old: Values | null, now: Values | null): Values {
@@ -51,5 +34,11 @@ function changed(old: Values | null, now: Values | null): Values {
   return Object.fromEntries(Object.entries(now).filter(([name, value]) => (old?.[name] ?? null) !== value));
 }
 
-const shown = (values: Values) => JSON.stringify(values);
+/** Without what all lines share, and with times as people read them. */
+const shown = (what: unknown) =>
+  JSON.stringify(what, (key, value) => {
+    if (key === "table" || key === "tag") return undefined;
+    return /At$/.test(key) && typeof value === "number" ? time(value) : value;
+  });
+
 const time = (at: number) => new Date(at).toISOString().slice(11, 23);

@@ -3,10 +3,10 @@ import { copyFileSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import { Client } from "pg";
 import { openDatabase } from "../../../../../lib/local/cloud/open-database.ts";
 import { end, type ProcessIdentity } from "../../../../../lib/local/process-identity.ts";
 import { copyOf, restoreOf } from "../../../../support/worlds/backups.ts";
+import { queryOnce } from "../query-once.ts";
 
 /** Puts a copy in the place of what is there now. The part is up again when it resolves. */
 export type PutBack = () => Promise<void>;
@@ -56,17 +56,12 @@ const ALONE = (schemas: readonly string[]) => `
 
 async function inTransaction(url: string, isolation: string, work: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const client = new Client({ connectionString: url, application_name: "restore" });
-    client.on("error", () => undefined);
     try {
-      await client.connect();
-      await client.query(`BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL lock_timeout = '3s'; ${work}; COMMIT`);
+      await queryOnce(url, `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL lock_timeout = '3s'; ${work}; COMMIT`);
       return;
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;
       await pause(500);
-    } finally {
-      await client.end().catch(() => undefined);
     }
   }
 }

@@ -9,27 +9,6 @@ import type { Dice } from "../../../../support/doubles/dice.ts";
 export const RING_FAULTS = ["lost", "refused", "doubled", "late", "for another object", "with a wrong token"] as const;
 export type RingFault = (typeof RING_FAULTS)[number];
 
-/** The public address of the service, which outlives its hosts: rings come by it, and nothing else. */
-export interface Door {
-  readonly url: string;
-  /** Rings by what happened to them. */
-  readonly rings: Readonly<Record<RingFault | "passed on", number>>;
-  /** From now on something happens to three rings of four, to each what did not happen lately; null: to none. */
-  spoil(dice: Dice | null): void;
-  /** From now on this happens to all rings; null: no longer. */
-  force(fault: RingFault | null): void;
-  /** A ring beside the org's, which nothing happens to and no figure counts. */
-  pass(path: string): Promise<unknown>;
-  close(): void;
-}
-
-interface DoorSettings {
-  /** Where the host is just now. */
-  readonly host: () => string;
-  /** What a ring may name that is for another object. */
-  readonly objects: readonly string[];
-}
-
 interface Answer {
   readonly status: number;
   readonly body: string;
@@ -42,8 +21,13 @@ const REFUSED: Answer = { status: 503, body: "" };
 /** Longer than two wake-ups of a mapping are apart. */
 const LATE_MILLISECONDS = 3_000;
 
-export async function openDoor({ host, objects }: DoorSettings): Promise<Door> {
+/**
+ * The public address of the service, which outlives its hosts: rings come by it, and nothing else. `host` gives where the
+ * host is just now; a ring that is for another object names the next of `objects`.
+ */
+export async function openDoor(host: () => string, objects: readonly string[]) {
   const kinds = ["passed on", ...RING_FAULTS] as const;
+  /** Rings by what happened to them. */
   const rings = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<(typeof kinds)[number], number>;
   let forced: RingFault | null = null;
   let dice: Dice | null = null;
@@ -87,13 +71,16 @@ export async function openDoor({ host, objects }: DoorSettings): Promise<Door> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     rings,
-    spoil: (by) => {
+    /** From now on something happens to three rings of four, to each what did not happen lately; null: to none. */
+    spoil: (by: Dice | null) => {
       dice = by;
     },
-    force: (fault) => {
+    /** From now on this happens to all rings; null: no longer. */
+    force: (fault: RingFault | null) => {
       forced = fault;
     },
-    pass: (path) => pass(path),
+    /** A ring beside the org's, which nothing happens to and no figure counts. */
+    pass: (path: string) => pass(path),
     close: () => {
       server.close();
       server.closeAllConnections();

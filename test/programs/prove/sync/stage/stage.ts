@@ -4,114 +4,89 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { Client } from "pg";
 import { assemble } from "../../../../../lib/local/assemble.ts";
 import { freePort } from "../../../../../lib/local/free-port.ts";
 import type { Org } from "../../../../../lib/local/org/start-org.ts";
 import { postgresHome } from "../../../../../lib/local/postgres/postgres-home.ts";
-import { type Postgres, startPostgres } from "../../../../../lib/local/postgres/start-postgres.ts";
-import { createOrgUser, type OrgUser } from "../../../../support/clients/org-user.ts";
+import { startPostgres } from "../../../../../lib/local/postgres/start-postgres.ts";
+import { createOrgUser } from "../../../../support/clients/org-user.ts";
 import { connectionAs } from "../../../connection-as.ts";
+import { definitionOf, type Proved } from "../mapped-objects.ts";
+import { queryOnce } from "../query-once.ts";
 import type { Gate } from "../wire/passage.ts";
-import { openWire, type Wire } from "../wire/wire.ts";
+import { openWire } from "../wire/wire.ts";
 import { copyFolder, copyRows, copyTables, type PutBack } from "./copies.ts";
-import { type Door, openDoor } from "./door.ts";
+import { openDoor } from "./door.ts";
 import type { HostOrder, HostRequest } from "./hold-host.ts";
 import type { OrgOrder } from "./hold-org.ts";
-import { type MovedClock, movedClock, setMovedClock } from "./moved-clock.ts";
+import { movedClock, setMovedClock } from "./moved-clock.ts";
 
 /** The whole of Bridge with both its sides, each part in processes of its own that may be killed and stopped. */
-export interface Stage {
-  readonly clock: MovedClock;
-  readonly wire: Wire;
-  readonly door: Door;
-  readonly org: Omit<Org, "close">;
-  readonly databaseUrl: string;
-  /** The same database as a superuser, and the file that holds how far the proof's time is ahead, in milliseconds. */
-  readonly superuserUrl: string;
-  readonly clockFile: string;
-  readonly workspaceId: string;
-  /** Lines of the functions' log, whatever host they ran on, of cycles that noted something. */
-  readonly notes: readonly { readonly at: number; readonly line: string }[];
-  /** A request to Bridge's API as the administrator; tries again while the host is away. */
-  api(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** Puts a message into a queue, beside what Bridge sends itself. Lost when the host is away. */
-  send(queue: string, message: unknown, delaySeconds?: number): void;
-  /** The processes of functions that may still run. */
-  killHost(): Promise<void>;
-  killPostgres(): Promise<void>;
-  killOrg(): Promise<void>;
-  /** The host with its queues and tables, the database, or the org is frozen and comes back. */
-  stopHost(milliseconds: number): Promise<void>;
-  stopPostgres(milliseconds: number): Promise<void>;
-  stopOrg(milliseconds: number): Promise<void>;
-  /** PostgreSQL as it is now, as a folder or as a dump; gives what puts it back. */
-  copyPostgres(how: "folder" | "dump"): Promise<PutBack>;
-  /** DynamoDB as it is now. */
-  copyDynamoDb(): PutBack;
-  close(): Promise<void>;
-}
+export type Stage = Awaited<ReturnType<typeof openStage>>;
 
-interface StageSettings {
-  readonly gate: Gate;
-  readonly definition: object;
-  /** What the org's rings may name. */
-  readonly objects: readonly string[];
-  /** How many processes one function may have. */
-  readonly environments: number;
-}
+/** How long a part is frozen: as long as a read may take, and a little more. */
+const STOPPED_MILLISECONDS = 17_000;
 
-/** Starts it all in a folder of its own, empty but for a connected workspace. */
-export async function openStage({ gate, definition, objects, environments }: StageSettings): Promise<Stage> {
+/** Starts it all in a folder of its own, empty but for a connected workspace. So many processes one function may have. */
+export async function openStage(gate: Gate, mappings: readonly Proved[], environments: number) {
   const folder = mkdtempSync(join(tmpdir(), "bridge-proof-"));
   chmodSync(folder, 0o711); // PostgreSQL may run as another user below it
   const clockFile = join(folder, "ahead");
   setMovedClock(clockFile, 0);
   const ports = { postgres: await freePort(0), org: await freePort(0) };
-  const orgOrder: OrgOrder = { dataDir: join(folder, "org"), port: ports.org, clockFile, definition };
-  const postgresAt = () => startPostgres({ dataDir: join(folder, "postgres"), port: ports.postgres });
-  const wire = await openWire({ gate, postgresPort: ports.postgres, orgPort: ports.org });
-  const door = await openDoor({ host: () => hostUrl(), objects });
-  const assembly = await assemble();
+  const postgresDir = join(folder, "postgres");
+  const cluster = join(postgresHome(postgresDir), "cluster");
+  /** The server writes its own pid into its data. */
+  const postmaster = () => Number.parseInt(readFileSync(join(cluster, "postmaster.pid"), "utf8"), 10);
+  const orgOrder: OrgOrder = {
+    dataDir: join(folder, "org"),
+    port: ports.org,
+    clockFile,
+    definition: definitionOf(mappings),
+  };
+  const wire = await openWire(gate, ports.postgres, ports.org);
+  const door = await openDoor(
+    () => hostUrl(),
+    mappings.map(({ object }) => object),
+  );
   const hostOrder: HostOrder = {
     dataDir: join(folder, "cloud"),
-    assembly,
+    assembly: await assemble(),
     wirePort: wire.port,
     clockFile,
     announcer: pathToFileURL(join(import.meta.dirname, "announce.ts")).href,
     environments,
     publicUrl: door.url,
   };
-  const notes: Stage["notes"][number][] = [];
+  /** Lines of the functions' log, whatever host they ran on, of cycles that noted something. */
+  const notes: { readonly at: number; readonly line: string }[] = [];
   const hear = (line: string) => {
-    if (process.env["PROOF_TALKS"]) console.error(line);
     if (line.includes('"notes":["')) notes.push({ at: Date.now(), line });
   };
-  const parts = {
-    postgres: await postgresAt(),
-    org: await hold("hold-org.ts", orgOrder, hear),
-    host: await hold("hold-host.ts", hostOrder, hear),
-  };
+  const startServer = () => startPostgres({ dataDir: postgresDir, port: ports.postgres });
+  const startOrg = () => hold("hold-org.ts", orgOrder, hear);
+  const startHost = () => hold("hold-host.ts", hostOrder, hear);
+  const parts = { postgres: await startServer(), org: await startOrg(), host: await startHost() };
+  const { url: databaseUrl, superuserUrl } = parts.postgres;
   const hostUrl = () => (parts.host.said as { readonly baseUrl: string }).baseUrl;
   const org = parts.org.said as Omit<Org, "close">;
-  const workspace = await workspaceOn(parts.host.child, parts.postgres, org, await createOrgUser(org, "bridge"));
+  const salesforce = connectionAs(org, await createOrgUser(org, "bridge"));
+  parts.host.child.send({ kind: "workspace", databaseUrl, salesforce } satisfies HostRequest);
+  const [workspace] = (await once(parts.host.child, "message")) as [{ readonly id: string; readonly token: string }];
   let isClosing = false;
-  let copies = 0;
-  const nextCopy = () => {
-    copies += 1;
-    return `copy_${copies}`;
-  };
+  const nextCopy = () => `copy_${Date.now()}`;
   const server = {
     stop: () => parts.postgres.close(),
     start: async () => {
-      parts.postgres = await postgresAt();
+      parts.postgres = await startServer();
     },
   };
   const host = {
     stop: () => kill(parts.host.child),
     start: async () => {
-      parts.host = await hold("hold-host.ts", hostOrder, hear);
+      parts.host = await startHost();
     },
   };
 
@@ -120,12 +95,14 @@ export async function openStage({ gate, definition, objects, environments }: Sta
     wire,
     door,
     org,
-    databaseUrl: parts.postgres.url,
-    superuserUrl: parts.postgres.superuserUrl,
+    databaseUrl,
+    /** The same database as a superuser, and the file that holds how far the proof's time is ahead, in milliseconds. */
+    superuserUrl,
     clockFile,
     workspaceId: workspace.id,
     notes,
-    api: async (method, path, body) => {
+    /** A request to Bridge's API as the administrator; tries again while the host is away. */
+    api: async (method: string, path: string, body?: unknown): Promise<unknown> => {
       for (let attempt = 1; ; attempt++) {
         const answer = await fetch(`${hostUrl()}/api/v1/t/${workspace.id}${path}`, {
           method,
@@ -141,35 +118,51 @@ export async function openStage({ gate, definition, objects, environments }: Sta
           return (JSON.parse(text) as { data: unknown }).data;
         }
         if (isClosing || attempt === 60) throw new Error(`${method} ${path} is not answered: ${text}`);
-        await new Promise((resolve) => setTimeout(resolve, 1000));
+        await pause(1000);
       }
     },
-    send: (queue, message, delaySeconds = 0) => {
+    /** Puts a message into a queue, beside what Bridge sends itself. Lost when the host is away. */
+    send: (queue: string, message: unknown, delaySeconds = 0) => {
       const request: HostRequest = { kind: "send", queue: `bridge-dev-${queue}`, message, delaySeconds };
       if (parts.host.child.connected) parts.host.child.send(request, () => undefined);
     },
-    killHost: async () => {
-      await host.stop();
-      await host.start();
+    /** How the host with its queues and tables, the database, or the org is killed and started again, or frozen. */
+    ways: {
+      host: {
+        kill: async () => {
+          await host.stop();
+          await host.start();
+        },
+        stop: () => freeze([parts.host.child.pid ?? 0]),
+      },
+      PostgreSQL: {
+        kill: async () => {
+          process.kill(postmaster(), "SIGKILL");
+          await parts.postgres.exited;
+          await server.stop();
+          await server.start();
+        },
+        stop: async () => {
+          const sessions = "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()";
+          const found = await queryOnce<{ readonly pid: number }>(databaseUrl, sessions);
+          await freeze([postmaster(), ...found.map(({ pid }) => pid)]);
+        },
+      },
+      Salesforce: {
+        kill: async () => {
+          await kill(parts.org.child);
+          parts.org = await startOrg();
+        },
+        stop: () => freeze([parts.org.child.pid ?? 0]),
+      },
     },
-    killOrg: async () => {
-      await kill(parts.org.child);
-      parts.org = await hold("hold-org.ts", orgOrder, hear);
-    },
-    killPostgres: async () => {
-      process.kill(postmasterOf(folder), "SIGKILL");
-      await parts.postgres.exited;
-      await server.stop();
-      await server.start();
-    },
-    stopPostgres: async (milliseconds) => freeze(await sessionsOf(parts.postgres, postmasterOf(folder)), milliseconds),
-    stopHost: (milliseconds) => freeze([parts.host.child.pid ?? 0], milliseconds),
-    stopOrg: (milliseconds) => freeze([parts.org.child.pid ?? 0], milliseconds),
-    copyPostgres: (how) =>
+    /** PostgreSQL as it is now, as a folder or as a dump; gives what puts it back. */
+    copyPostgres: (how: "folder" | "dump"): Promise<PutBack> =>
       how === "folder"
-        ? copyFolder(clusterOf(folder), join(postgresHome(join(folder, "postgres")), nextCopy()), server)
-        : copyRows(parts.postgres.superuserUrl, nextCopy(), ["salesforce", "proof"]),
-    copyDynamoDb: () => copyTables(join(folder, "cloud"), join(folder, nextCopy()), host),
+        ? copyFolder(cluster, join(postgresHome(postgresDir), nextCopy()), server)
+        : copyRows(superuserUrl, nextCopy(), ["salesforce", "proof"]),
+    /** DynamoDB as it is now. */
+    copyDynamoDb: (): PutBack => copyTables(join(folder, "cloud"), join(folder, nextCopy()), host),
     close: async () => {
       isClosing = true;
       await kill(parts.host.child);
@@ -182,13 +175,8 @@ export async function openStage({ gate, definition, objects, environments }: Sta
   };
 }
 
-interface Held {
-  readonly child: ChildProcess;
-  /** The line that it printed when it was ready. */
-  readonly said: unknown;
-}
-
-async function hold(script: string, order: object, hear: (line: string) => void): Promise<Held> {
+/** A process and the line that it printed when it was ready. */
+async function hold(script: string, order: object, hear: (line: string) => void) {
   const child = fork(join(import.meta.dirname, script), [JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
@@ -202,7 +190,7 @@ async function hold(script: string, order: object, hear: (line: string) => void)
     }),
   ]);
   lines.on("line", hear);
-  return { child, said: JSON.parse(String(line)) };
+  return { child, said: JSON.parse(String(line)) as unknown };
 }
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -212,39 +200,10 @@ async function kill(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-async function workspaceOn(
-  host: ChildProcess,
-  { url }: Postgres,
-  org: Omit<Org, "close">,
-  user: OrgUser,
-): Promise<{ id: string; token: string }> {
-  const request: HostRequest = { kind: "workspace", databaseUrl: url, salesforce: connectionAs(org, user) };
-  host.send(request);
-  const [made] = (await once(host, "message")) as [{ id: string; token: string }];
-  return made;
-}
-
-/** The server writes its own pid into its data. */
-function postmasterOf(folder: string): number {
-  return Number.parseInt(readFileSync(join(clusterOf(folder), "postmaster.pid"), "utf8"), 10);
-}
-
-const clusterOf = (folder: string) => join(postgresHome(join(folder, "postgres")), "cluster");
-
-async function sessionsOf({ url }: Postgres, postmaster: number): Promise<number[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<{ pid: number }>(
-    "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()",
-  );
-  await client.end();
-  return [postmaster, ...rows.map(({ pid }) => pid)];
-}
-
 /** Processes that ended meanwhile need no waking. */
-async function freeze(pids: readonly number[], milliseconds: number): Promise<void> {
+async function freeze(pids: readonly number[]): Promise<void> {
   for (const pid of pids) signal(pid, "SIGSTOP");
-  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  await pause(STOPPED_MILLISECONDS);
   for (const pid of pids) signal(pid, "SIGCONT");
 }
 

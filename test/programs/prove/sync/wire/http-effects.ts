@@ -9,16 +9,9 @@ export function effectOf({ method = "", url = "", headers }: IncomingMessage, bo
   const operation = soapOperation(url, body);
   if (operation && SAVES.has(operation)) return `salesforce: ${operation}`;
   if (/^\/services\/oauth2\/token/.test(url)) return "salesforce: new session";
-  if (/^\/services\/data\/v[\d.]+\/jobs\//.test(url) && method !== "GET")
-    return `salesforce: ${NAMES_OF_JOBS[method] ?? method}`;
+  if (/^\/services\/data\/v[\d.]+\/jobs\//.test(url) && method !== "GET") return `salesforce: ${method} job`;
   return null;
 }
-
-const NAMES_OF_JOBS: Readonly<Record<string, string>> = {
-  POST: "open a job",
-  PUT: "fill a job",
-  PATCH: "start or abort a job",
-};
 
 const SAVES: ReadonlySet<string> = new Set(["create", "update", "upsert", "delete", "undelete"]);
 
@@ -57,7 +50,8 @@ export function writeIn(
   sender: number,
 ): OrgWrite | null {
   const job = method === "PUT" ? jobs.get(/\/jobs\/ingest\/(\w+)\/batches/.exec(url)?.[1] ?? "") : undefined;
-  if (job) return { ...NEW_WRITE, ...now(), ...job, sender, records: recordsInCsv(body.toString("utf8")) };
+  const asked = { sender, sentAt: Date.now(), answeredAt: null, wasHeld: false, results: null };
+  if (job) return { ...asked, ...job, records: recordsInCsv(body.toString("utf8")) };
   const operation = soapOperation(url, body);
   if (!operation || !SAVES.has(operation)) return null;
   const text = body.toString("utf8");
@@ -69,18 +63,12 @@ export function writeIn(
   );
   const ids = [...text.matchAll(/<(?:\w+:)?(?:ids|ID)\b[^>]*>([^<]+)</g)].map(([, Id = ""]) => ({ Id }));
   return {
-    ...NEW_WRITE,
-    ...now(),
-    sender,
+    ...asked,
     operation,
     object: records[0]?.["type"] ?? "",
     records: records.length > 0 ? records : ids,
   };
 }
-
-const NEW_WRITE = { answeredAt: null, wasHeld: false, results: null };
-
-const now = () => ({ askedAt: Date.now(), sentAt: Date.now() });
 
 /** Every value is in quotes, and none of the proof's own holds one. */
 function recordsInCsv(text: string): OrgWrite["records"] {
@@ -108,6 +96,5 @@ export function resultsIn(body: Buffer): OrgWrite["results"] {
   return found.map(([, inner = ""]) => ({
     id: /<(?:\w+:)?id>([^<]*)</.exec(inner)?.[1] ?? "",
     success: /<(?:\w+:)?success>true</.test(inner),
-    code: /<(?:\w+:)?statusCode>([^<]*)</.exec(inner)?.[1] ?? "",
   }));
 }

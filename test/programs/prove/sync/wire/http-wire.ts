@@ -1,11 +1,10 @@
 import { Agent, request as ask, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { effectOf, jobIn, labelOf, resultsIn, writeIn } from "./http-effects.ts";
-import type { Caller, Gate, OrgLedger, OrgWrite } from "./passage.ts";
+import type { Caller, Gate, OrgLedger } from "./passage.ts";
 
 interface Passing {
-  readonly caller: Caller;
-  readonly target: { readonly host: string; readonly port: number };
+  readonly caller: Caller & { readonly host: string; readonly port: number };
   readonly gate: Gate;
   /** Null: it does not go to the org. */
   readonly ledger: OrgLedger | null;
@@ -30,49 +29,37 @@ export async function answerThrough(
 async function exchange(
   request: IncomingMessage,
   response: ServerResponse,
-  { caller, target, gate, ledger }: Passing,
+  { caller, gate, ledger }: Passing,
 ): Promise<void> {
   const body = await buffer(request);
   const effect = effectOf(request, body);
   const point = effect && `${caller.worker} | ${effect}`;
   const write = ledger && writeIn(request, body, ledger.jobs, caller.pid);
-  if (write) ledger?.writes.push(write);
+  if (write) ledger.writes.push(write);
   if (point) {
     if ((await gate({ ...caller, point, when: "before" })) === "cut") throw new Error("cut");
-    noteSent(write);
+    const sentAt = Date.now();
+    // A save that waited at the gate as long as a lease lives was held between check and send.
+    if (write) Object.assign(write, { sentAt, wasHeld: sentAt - write.sentAt > 5_000 });
   }
   if (ledger) count(ledger.sent, caller, request);
-  const answer = await send(request, body, target);
+  const answer = await send(request, body, caller);
+  const status = answer.statusCode ?? 502;
   const chunks: Buffer[] = [];
-  const isHeld = point !== null || ledger !== null;
-  if (!isHeld) {
-    response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-    answer.pipe(response);
-    await new Promise((resolve, reject) => answer.once("end", resolve).once("error", reject).once("aborted", reject));
-    return;
-  }
   try {
     for await (const chunk of answer) chunks.push(chunk as Buffer);
   } catch (error) {
-    response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+    response.writeHead(status, answer.rawHeaders);
     await new Promise((resolve) => response.write(Buffer.concat(chunks), resolve));
     throw error;
   }
   const whole = Buffer.concat(chunks);
-  if (ledger && (answer.statusCode ?? 500) < 400) count(ledger.calls, caller, request);
-  const job = ledger && (answer.statusCode ?? 500) < 300 ? jobIn(request, whole) : null;
+  if (ledger && status < 400) count(ledger.calls, caller, request);
+  const job = ledger && status < 300 ? jobIn(request, whole) : null;
   if (job) ledger?.jobs.set(...job);
   if (write) Object.assign(write, { answeredAt: Date.now(), results: resultsIn(whole) });
   if (point && (await gate({ ...caller, point, when: "after" })) === "cut") throw new Error("cut");
-  response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-  response.end(whole);
-}
-
-/** A save that waited at the gate as long as a lease lives was held between check and send. */
-function noteSent(write: OrgWrite | null): void {
-  if (!write) return;
-  write.sentAt = Date.now();
-  write.wasHeld = write.sentAt - write.askedAt > 5_000;
+  response.writeHead(status, answer.rawHeaders).end(whole);
 }
 
 function count(counts: OrgLedger["calls"], { worker }: Caller, { url = "" }: IncomingMessage): void {
@@ -85,7 +72,7 @@ function count(counts: OrgLedger["calls"], { worker }: Caller, { url = "" }: Inc
 function send(
   { method, url, rawHeaders }: IncomingMessage,
   body: Buffer,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port }: Passing["caller"],
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sending = ask({ agent, host, port, method, path: url, headers: plainHeaders(rawHeaders, body) }, resolve);

@@ -20,15 +20,14 @@ export interface OrgWrite {
   readonly sender: number;
   readonly operation: string;
   readonly object: string;
-  readonly askedAt: number;
-  /** When it was handed on to the org, and when the org's answer was complete; null: there was none. */
+  /** When it was asked for, and then handed on to the org; and when the org's answer was complete, null: there was none. */
   sentAt: number;
   answeredAt: number | null;
   /** It was held back while its sender was stopped: between check and send. */
   wasHeld: boolean;
   readonly records: readonly Readonly<Record<string, string>>[];
   /** By record; null without an answer. */
-  results: readonly { readonly id: string; readonly success: boolean; readonly code: string }[] | null;
+  results: readonly { readonly id: string; readonly success: boolean }[] | null;
 }
 
 /** What the wire has seen go to the org. */

@@ -2,11 +2,6 @@ import type { Socket } from "node:net";
 import type { Caller, Gate } from "./passage.ts";
 import { effectsIn, pointOf } from "./sql-effects.ts";
 
-interface Passing {
-  readonly caller: Caller;
-  readonly gate: Gate;
-}
-
 /** One message of PostgreSQL's protocol: its type, and all its bytes. */
 interface Frame {
   readonly type: string;
@@ -17,7 +12,7 @@ interface Frame {
  * Hands a connection on, round by round: what a client sends up to Query or Sync, and the answer up to ReadyForQuery.
  * Durable are a COMMIT of something, and a statement outside of a transaction that writes.
  */
-export function pipePostgres(client: Socket, server: Socket, { caller, gate }: Passing): void {
+export function pipePostgres(client: Socket, server: Socket, caller: Caller, gate: Gate): void {
   const cut = () => {
     client.destroy();
     server.destroy();

@@ -4,32 +4,18 @@ import { answerThrough } from "./http-wire.ts";
 import type { Caller, Gate, OrgLedger } from "./passage.ts";
 import { pipePostgres } from "./postgres-wire.ts";
 
-/** What is between the functions and everything that outlives them. */
-export interface Wire {
-  readonly port: number;
-  readonly ledger: OrgLedger;
-  /** Functions with a connection open now: processes that live. */
-  callers(): readonly Caller[];
-  close(): void;
-}
-
-interface WireSettings {
-  readonly gate: Gate;
-  readonly postgresPort: number;
-  readonly orgPort: number;
-}
-
 /**
- * Listens for functions. The first line of each connection says who comes and where to; what follows is handed on as it
- * is, and each durable effect in it passes the gate twice.
+ * What is between the functions and everything that outlives them: listens for functions. The first line of each
+ * connection says who comes and where to; what follows is handed on as it is, and each durable effect in it passes the gate
+ * twice.
  */
-export async function openWire({ gate, postgresPort, orgPort }: WireSettings): Promise<Wire> {
+export async function openWire(gate: Gate, postgresPort: number, orgPort: number) {
   const ledger: OrgLedger = { writes: [], jobs: new Map(), calls: {}, sent: {} };
   const callers = new Map<Socket, Caller & { readonly host: string; readonly port: number }>();
   const http = createHttpServer((request, response) => {
     const caller = callers.get(request.socket);
     if (!caller) throw new Error("a request came over an unannounced connection");
-    answerThrough(request, response, { caller, target: caller, gate, ledger: caller.port === orgPort ? ledger : null });
+    answerThrough(request, response, { caller, gate, ledger: caller.port === orgPort ? ledger : null });
   });
   http.keepAliveTimeout = 120_000;
   http.requestTimeout = 0;
@@ -38,12 +24,13 @@ export async function openWire({ gate, postgresPort, orgPort }: WireSettings): P
     socket.on("error", () => undefined);
     readAnnouncement(socket, (line) => {
       const [pid, worker = "", host = "127.0.0.1", port] = line.split(" ");
-      const caller = { pid: Number(pid), worker: shortName(worker), host, port: Number(port) };
+      // `bridge-dev-run-cycle` is `run-cycle`.
+      const caller = { pid: Number(pid), worker: worker.replace(/^bridge-\w+-/, ""), host, port: Number(port) };
       callers.set(socket, caller);
       socket.once("close", () => callers.delete(socket));
       if (caller.port === postgresPort) {
         const upstream = connect({ host, port: caller.port, noDelay: true });
-        pipePostgres(socket, upstream, { caller, gate });
+        pipePostgres(socket, upstream, caller, gate);
       } else {
         http.emit("connection", socket);
       }
@@ -53,7 +40,8 @@ export async function openWire({ gate, postgresPort, orgPort }: WireSettings): P
   return {
     port: (server.address() as AddressInfo).port,
     ledger,
-    callers: () => [...callers.values()],
+    /** Functions with a connection open now: processes that live. */
+    callers: (): readonly Caller[] => [...callers.values()],
     close: () => {
       server.close();
       http.closeAllConnections();
@@ -78,6 +66,3 @@ function readAnnouncement(socket: Socket, then: (line: string) => void): void {
   };
   socket.on("readable", read);
 }
-
-/** `bridge-dev-run-cycle` is `run-cycle`. */
-const shortName = (name: string) => name.replace(/^bridge-\w+-/, "");
