@@ -3,6 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
+import { systemClock } from "../../../../lib/local/clock.ts";
 import { FRESH_BUDGET } from "../../../../lib/model/calls/budget.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { everything } from "../../../../lib/model/mapping/soql.ts";
@@ -10,9 +11,9 @@ import type { SalesforceConnection } from "../../../../lib/model/workspace/works
 import { guardConnections } from "../../../../lib/network/guarded-dns.ts";
 import { runLoad } from "../../../../lib/sync/load/run-load.ts";
 import { orgAsk, request } from "../../ask.ts";
+import { answer } from "../apart.ts";
 import { sum } from "../figures.ts";
-import { ALONE, CLOCK } from "../sync/alone.ts";
-import { benchMapping, openStore, salesforceOf } from "../sync/bench-mapping.ts";
+import { ALONE, benchMapping, openStore, salesforceOf } from "../sync/bench-mapping.ts";
 
 // The org and the database are this machine's own.
 guardConnections(() => null);
@@ -30,6 +31,8 @@ export interface Loaded {
   readonly seconds: number;
   readonly rows: number;
   readonly calls: number;
+  /** Of the process. */
+  readonly peakMiB: number;
 }
 
 /** The engine's first load, or a sweep, as its worker runs it. */
@@ -46,15 +49,21 @@ export async function loadByEngine({ way, url, org, object }: LoadOrder): Promis
     },
   };
   const { outcome, tally } = await runLoad(
-    { store: openStore({ url, schema: "salesforce" }), salesforce, shared: ALONE, clock: CLOCK, random: Math.random },
     {
-      ...{ mapping: benchMapping(object), kind, budget: FRESH_BUDGET, owner: "bench", deadline: CLOCK.now() + 900_000 },
+      store: openStore({ url, schema: "salesforce" }),
+      salesforce,
+      shared: ALONE,
+      clock: systemClock,
+      random: Math.random,
+    },
+    {
+      ...{ mapping: benchMapping(object), kind, budget: FRESH_BUDGET, owner: "bench", deadline: Date.now() + 900_000 },
       writers: async () => [org.userId],
     },
   );
   if (outcome !== "done") throw new Error(`the load ended as ${outcome}`);
   const rows = kind === "load" ? tally.inserted : tally.read;
-  return { seconds: secondsSince(readyAt), rows, calls: sum(Object.values(salesforce.calls())) };
+  return { seconds: secondsSince(readyAt), rows, calls: sum(Object.values(salesforce.calls())), peakMiB: peak() };
 }
 
 /** The download of a Bulk job, each part of its results piped into COPY as it comes. */
@@ -85,7 +94,15 @@ export async function loadByCopy({ url, org, shape }: LoadOrder): Promise<Loaded
   }
   const seconds = secondsSince(readyAt);
   await client.end();
-  return { seconds, rows, calls };
+  return { seconds, rows, calls, peakMiB: peak() };
 }
 
 const secondsSince = (began: number) => (performance.now() - began) / 1000;
+const peak = () => process.resourceUsage().maxRSS / 1024;
+
+/** This file as a program, which loads as its argument says. */
+export const LOAD_PROGRAM: string = import.meta.filename;
+if (import.meta.main) {
+  const order = JSON.parse(process.argv[2] ?? "") as LoadOrder;
+  answer(await (order.way === "copy" ? loadByCopy : loadByEngine)(order));
+}

@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { fieldsOf } from "../../../../lib/model/mapping/soql.ts";
 import { type Ask, orgAsk } from "../../ask.ts";
-import type { BenchOrg } from "./bench-org.ts";
+import type { BenchOrg } from "./bench.ts";
 import { runBulk } from "./plain-updates.ts";
 
 /** Records of one call of sObject Collections; more than so many rows go by a job of the Bulk API. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Client } from "pg";
 import { orgAsk } from "../../ask.ts";
-import type { BenchOrg } from "./bench-org.ts";
+import type { BenchOrg } from "./bench.ts";
 
 /** From one side to the other: how a change is committed, and which of those the other side shows. */
 export interface Way {
@@ -18,27 +18,29 @@ export interface Change {
 }
 
 const PATIENCE_MILLISECONDS = 60_000;
+const LOOK_MILLISECONDS = 40;
 
 /** Looked for at once, the oldest first: more names would not fit into a URL. */
 const LOOKED_FOR = 200;
 
 /**
- * Makes a change at each time (milliseconds from now), until the signal, and polls the other side for all of them, so
- * many milliseconds apart. Resolves when the last one was seen.
+ * Makes so many changes a minute until the signal, each at a random time of its part of the minute, and polls the other
+ * side for all of them. Resolves when the last one was seen.
  */
 export async function followChanges(
   { make, look }: Way,
-  times: Iterable<number>,
-  { lookMilliseconds, signal }: { readonly lookMilliseconds: number; readonly signal?: AbortSignal },
+  perMinute: number,
+  signal: AbortSignal,
 ): Promise<readonly Change[]> {
   const began = performance.now();
   const open = new Map<string, number>();
   const changes: Change[] = [];
   let madeAt = Number.POSITIVE_INFINITY;
   const makeAll = async () => {
-    for (const time of times) {
-      await pause(Math.max(0, began + time - performance.now()));
-      if (signal?.aborted) break;
+    for (let part = 0; ; part += 1) {
+      const time = began + ((part + Math.random()) * 60_000) / perMinute;
+      await pause(Math.max(0, time - performance.now()));
+      if (signal.aborted) break;
       const key = randomUUID();
       await make(key);
       open.set(key, performance.now());
@@ -54,7 +56,7 @@ export async function followChanges(
         changes.push({ committedAt: open.get(key) ?? Number.NaN, seenAt: performance.now() });
         open.delete(key);
       }
-      if (seen.length < LOOKED_FOR) await pause(lookMilliseconds);
+      if (seen.length < LOOKED_FOR) await pause(LOOK_MILLISECONDS);
     }
   };
   await Promise.all([makeAll(), lookForAll()]);

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Ask, orgAsk } from "../../ask.ts";
-import type { BenchOrg } from "./bench-org.ts";
+import type { BenchOrg } from "./bench.ts";
 
 interface Update {
   readonly id: string;
