@@ -17,7 +17,7 @@ import { bridgeAsk } from "../ask.ts";
 import { type Figure, report, say } from "./figures.ts";
 import { type Bench, type BenchOrg, type Database, onBench } from "./sync/bench.ts";
 import { MAPPED_FIELDS, moreFields } from "./sync/bench-objects.ts";
-import { updateByCollections } from "./sync/plain-updates.ts";
+import { updateByCollections } from "./sync/plain-client.ts";
 
 const HELP = `npm run bench:sizing [-- --quick] [--fields 300] [--records 600] [--rows 400] [--json]
 

@@ -1,42 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Import } from "../../support/checks/imports.ts";
 
-/** What is counted as the product: what deploys, without the clients, the local cloud, the deployment and generated types. */
-const NOT_PRODUCT = /^lib\/(console|cli|local|infra|docs)\/|openapi\/types\.ts$/;
-
-/** Files of the project that git tracks. */
-function tracked(...folders: readonly string[]): string[] {
-  return execFileSync("git", ["ls-files", ...folders], { encoding: "utf8" })
-    .trim()
-    .split("\n");
-}
-
-const sources = (...folders: readonly string[]): string[] => tracked(...folders).filter((file) => /\.tsx?$/.test(file));
-
-/** Lines of the product's files. */
-export function productLines(): number {
-  return tracked("bin", "functions", "lib")
-    .filter((file) => /\.(ts|tsx|mjs|sql)$/.test(file) && !NOT_PRODUCT.test(file))
-    .reduce((lines, file) => lines + readFileSync(file, "utf8").split("\n").length - 1, 0);
-}
-
-/** Import statements between files of different folders below a folder. */
-export function chapterEdges(imports: readonly Import[], folder: string): number {
-  const isInside = (path: string) => path.startsWith(folder);
-  return imports.filter(({ from, to }) => isInside(from) && isInside(to) && dirname(from) !== dirname(to)).length;
-}
-
-/** The folders of lib and functions with the most files of their own, `functions/api` aside. */
-export function filesPerFolder(): Record<string, number> {
-  const counts = new Map<string, number>();
-  for (const file of tracked("lib", "functions")) {
-    if (/\.tsx?$/.test(file)) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
-  }
-  counts.delete("functions/api");
-  return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one).slice(0, 5));
-}
+/** Files of code that git tracks. */
+const sources = (...folders: readonly string[]): string[] =>
+  execFileSync("git", ["ls-files", ...folders], { encoding: "utf8" })
+    .split("\n")
+    .filter((file) => /\.tsx?$/.test(file));
 
 /** A folder may hold this many files of code; more are chapters that have no name yet. */
 const MOST_FILES = 25;
@@ -59,14 +29,8 @@ export function mutualChapters(imports: readonly Import[]): string[] {
   const pairs = Map.groupBy(crossing, ({ from, to }) => [chapterOf(from), chapterOf(to)].sort().join(" <> "));
   return [...pairs].flatMap(([pair, edges]) => {
     const isMutual = new Set(edges.map(({ from }) => chapterOf(from))).size > 1;
-    return isMutual
-      ? [
-          `${pair}: ${edges
-            .map(({ from, to }) => `${from} > ${to}`)
-            .sort()
-            .join(", ")}`,
-        ]
-      : [];
+    const named = edges.map(({ from, to }) => `${from} > ${to}`).sort();
+    return isMutual ? [`${pair}: ${named.join(", ")}`] : [];
   });
 }
 

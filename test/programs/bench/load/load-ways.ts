@@ -1,6 +1,5 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { systemClock } from "../../../../lib/local/clock.ts";
@@ -10,10 +9,10 @@ import { everything } from "../../../../lib/model/mapping/soql.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import { guardConnections } from "../../../../lib/network/guarded-dns.ts";
 import { runLoad } from "../../../../lib/sync/load/run-load.ts";
-import { orgAsk, request } from "../../ask.ts";
 import { answer } from "../apart.ts";
 import { sum } from "../figures.ts";
 import { ALONE, benchMapping, openStore, salesforceOf } from "../sync/bench-mapping.ts";
+import { queryByBulk } from "../sync/plain-client.ts";
 
 // The org and the database are this machine's own.
 guardConnections(() => null);
@@ -68,29 +67,23 @@ export async function loadByEngine({ way, url, org, object }: LoadOrder): Promis
 
 /** The download of a Bulk job, each part of its results piped into COPY as it comes. */
 export async function loadByCopy({ url, org, shape }: LoadOrder): Promise<Loaded> {
-  const { instanceUrl, accessToken } = org;
-  const ask = orgAsk(instanceUrl, accessToken);
   const { table, columns, softDeletes } = shape;
   // In the order in which the query names them.
   const own = ["sfid", "systemmodstamp", ...(softDeletes ? ["isdeleted"] : [])];
   const names = [...own, ...columns.map(({ column }) => column)].join(", ");
   const client = new Client({ connectionString: url });
   await client.connect();
-  const job = { operation: "query", query: everything(shape) };
-  const path = `/jobs/query/${(await ask<{ id: string }>("POST", "/jobs/query", job)).id}`;
-  while ((await ask<{ state: string }>("GET", path)).state !== "JobComplete") await pause(50);
+  const parts = await queryByBulk({ url: org.instanceUrl, token: org.accessToken ?? "" }, everything(shape));
   const readyAt = performance.now();
   let [rows, calls] = [0, 0];
-  for (let locator = ""; locator !== "null"; calls += 1) {
-    const asked = `${path}/results?maxRecords=50000${locator && `&locator=${locator}`}`;
-    const part = await request(`${instanceUrl}/services/data/v66.0${asked}`, accessToken, "GET");
+  for await (const part of parts()) {
     if (part.body === null) throw new Error("a part of the results has no body");
     const copy = client.query(
       copyFrom(`COPY salesforce.${table} (${names}) FROM STDIN (FORMAT csv, HEADER, FORCE_NULL *)`),
     );
     await pipeline(Readable.fromWeb(part.body), copy);
     rows += copy.rowCount;
-    locator = part.headers.get("sforce-locator") ?? "null";
+    calls += 1;
   }
   const seconds = secondsSince(readyAt);
   await client.end();

@@ -7,7 +7,7 @@ import { loadByCopy, loadByEngine } from "../load/load-ways.ts";
 import { type BenchOrg, control, type Database } from "./bench.ts";
 import { cycleOf, provisionTable } from "./bench-mapping.ts";
 import { CycleLoop } from "./cycle-loop.ts";
-import { updateByCollections } from "./plain-updates.ts";
+import { updateByCollections } from "./plain-client.ts";
 import { between, type Used, usedSoFar } from "./process-time.ts";
 import type { SyncMeasure } from "./sizes.ts";
 

@@ -5,7 +5,7 @@ import { becomeReleased } from "../../../support/worlds/released-schema.ts";
 import { loadByEngine } from "../load/load-ways.ts";
 import type { BenchOrg, Database } from "../sync/bench.ts";
 import { benchMapping, cycleOf, openStore } from "../sync/bench-mapping.ts";
-import { updateByBulk } from "../sync/plain-updates.ts";
+import { updateByBulk } from "../sync/plain-client.ts";
 
 export const PLAIN = "Plain__c";
 export const MAPPED = "Mapped__c";
