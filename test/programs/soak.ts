@@ -50,7 +50,7 @@ else console.log("the soak reads memory and open files from /proc, which only Li
 
 async function soak(): Promise<void> {
   const liveBytesFile = join(tmpdir(), `bridge-soak-${process.pid}`);
-  const instance = new RunningInstance({ environment: probed(liveBytesFile, ["heap-probe.ts"]) });
+  const instance = new RunningInstance({ environment: probed(liveBytesFile) });
   const receiver = await startFailingReceiver();
   const end = async () => {
     await instance.stop();

@@ -1,12 +1,9 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import { QUEUES } from "../../../lib/model/resources.ts";
+import { apart } from "./apart.ts";
 import { type Bill, fixedCosts, monthOf, SERVICES, together, total } from "./cost/bill.ts";
 import { DISTANCES } from "./cost/far-side.ts";
-import type { Measured } from "./cost/measure-process.ts";
-import type { Used } from "./cost/simulate.ts";
+import { type Measured, SIMULATION, type Used } from "./cost/simulate.ts";
 import { type Figure, report, say } from "./figures.ts";
 
 const HELP = `npm run bench:cost [-- --minutes 5] [--rows 10] [--json]
@@ -55,21 +52,11 @@ const figures = deployments.flatMap(({ name, workspaces, each }) =>
 report(figures, options);
 
 async function measured(mappings: number): Promise<Readonly<Record<"idle" | "busy", Bill>>> {
-  const child = fork(join(import.meta.dirname, "cost/measure-process.ts"), [
-    String(mappings),
-    options.minutes,
-    options.rows,
-  ]);
-  const [found] = (await Promise.race([once(child, "message"), failed(child)])) as [Measured];
+  const found = await apart<Measured>(SIMULATION, [String(mappings), options.minutes, options.rows]);
   tell(`${mappings} mappings, idle`, found.idle);
   tell(`${mappings} mappings, busy`, found.busy);
   const day = monthOf(found.day);
   return { idle: together(1, monthOf(found.idle), day), busy: together(1, monthOf(found.busy), day) };
-}
-
-async function failed(child: ChildProcess): Promise<never> {
-  const [code] = (await once(child, "exit")) as [number];
-  throw new Error(`the simulation ended with ${code}`);
 }
 
 /** The figures behind the dollars. */

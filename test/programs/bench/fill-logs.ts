@@ -46,15 +46,15 @@ const ACTIONS: readonly AuditAction[] = [
 ];
 
 /**
- * Entries of ten actors and four actions, as the service itself keeps them, in the partitions that are asked for below:
+ * Entries of ten actors and four actions, as the service itself keeps them, in the partitions that are asked for:
  * everything, and actor with action.
  */
 export async function fillAuditLog(dataDir: string, workspaceId: string, entries: number): Promise<void> {
-  const environment = useCloudOf(dataDir);
-  const TableName = environment[tableVariable("audit")] ?? "";
+  const TableName = useCloudOf(dataDir)[tableVariable("audit")] ?? "";
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
+  const expiresAt = Math.floor(Date.now() / 1000) + 86_400;
   const counts = new Map<string, number>();
-  const items = entriesOf(workspaceId, entries).flatMap((entry) =>
+  const items: object[] = entriesOf(workspaceId, entries).flatMap((entry) =>
     [
       { workspaceId, actor: null, action: null },
       { workspaceId, actor: entry.actor, action: entry.action },
@@ -62,13 +62,11 @@ export async function fillAuditLog(dataDir: string, workspaceId: string, entries
       const pk = partition(filter);
       const sequence = (counts.get(pk) ?? 0) + 1;
       counts.set(pk, sequence);
-      return writeEntry(pk, sequence, entry, Math.floor(Date.now() / 1000) + 86_400);
+      return writeEntry(pk, sequence, entry, expiresAt);
     }),
   );
-  const first_expires_at = Math.floor(Date.now() / 1000) + 86_400;
-  items.push(
-    ...[...counts].map(([pk, counted]) => ({ pk, sk: COUNTER, entries: counted, first: 1, first_expires_at })),
-  );
+  for (const [pk, counted] of counts)
+    items.push({ pk, sk: COUNTER, entries: counted, first: 1, first_expires_at: expiresAt });
   for (let at = 0; at < items.length; at += WRITES) {
     const TransactItems = items.slice(at, at + WRITES).map((Item) => ({ Put: { TableName, Item } }));
     await client.send(new TransactWriteCommand({ TransactItems }));
