@@ -10,7 +10,7 @@ const HELP = `npm run bench:cost [-- --minutes 5] [--rows 10] [--json]
 
 What a mapping costs a month on AWS, in dollars and by service. The deployed bundles run on a clock that is moved by hand,
 with the real distances to everything (Salesforce ${DISTANCES.salesforce} ms, PostgreSQL ${DISTANCES.postgresConnect} ms to connect and ${DISTANCES.postgres} ms a trip, DynamoDB ${DISTANCES.dynamodb} ms),
-one call at a time; what they take is multiplied by the prices of bench/cost/prices.ts. Calls and their times go to stderr.
+one call at a time; what they take is multiplied by the prices of bench/cost/bill.ts. Calls and their times go to stderr.
 
   --minutes  simulated minutes of each stretch; 5 hold one of everything but what happens once a day, which is
              measured alone

@@ -8,7 +8,7 @@ import { type BenchOrg, control, type Database } from "./bench.ts";
 import { cycleOf, provisionTable } from "./bench-mapping.ts";
 import { CycleLoop } from "./cycle-loop.ts";
 import { updateByCollections } from "./plain-client.ts";
-import { between, type Used, usedSoFar } from "./process-time.ts";
+import { type Used, usedBy } from "./process-time.ts";
 import type { SyncMeasure } from "./sizes.ts";
 
 const POLL_SECONDS = 10;
@@ -78,7 +78,7 @@ async function measure(stage: Stage, side: "B" | "L", object: string, count: num
       accepted += done.accepted;
       calls += done.calls;
     }
-    return { calls };
+    return { accepted, calls };
   });
   const [first, later] = [await polls(1), await polls(POLLS - 1)];
   await polls(1);
@@ -91,10 +91,12 @@ async function measure(stage: Stage, side: "B" | "L", object: string, count: num
   return { push, first, later, pull: await polls(1), quiet };
 }
 
-async function costOf(client: Client, work: () => Promise<{ readonly calls: number }>): Promise<Cost> {
-  const before = await usedSoFar(client);
-  const { calls } = await work();
-  return { ...between(before, await usedSoFar(client)), calls };
+async function costOf(client: Client, work: Cycle): Promise<Cost> {
+  let calls = 0;
+  const used = await usedBy(client, async () => {
+    calls = (await work()).calls;
+  });
+  return { ...used, calls };
 }
 
 const UNITS = { client: "ms", postgres: "ms", statements: "", wal: "B", calls: "" } as const;
