@@ -1,9 +1,9 @@
-import { measureFirstLoad, measureSweep } from "./load/first-load.ts";
 import { measureParts } from "./parts.ts";
 import { measureBeats } from "./sync/beats.ts";
 import { measureClaims } from "./sync/claims.ts";
 import { measureCycles } from "./sync/cycles.ts";
 import { measureDoorbells, measureLatency } from "./sync/latency.ts";
+import { measureFirstLoad, measureSweep } from "./sync/load.ts";
 import { measurePush } from "./sync/push.ts";
 import { FULL, QUICK } from "./sync/sizes.ts";
 

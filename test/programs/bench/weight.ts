@@ -1,9 +1,8 @@
 import { measureParts } from "./parts.ts";
 import { measureCycles } from "./weight/cycles.ts";
 import { measureGrowth } from "./weight/growth.ts";
-import { measureKnees } from "./weight/knees.ts";
-import { measureNotes } from "./weight/notes.ts";
 import { measureSingle } from "./weight/single.ts";
+import { measureKnees, measureNotes } from "./weight/steps.ts";
 
 await measureParts({
   program: import.meta.filename,

@@ -55,33 +55,14 @@ function chapterOf(file: string): string {
   return `${room}/${chapter}`;
 }
 
-/** How many groups of files import each other, directly or through others. */
+/** The files that import each other, directly or through others, and those between them, as one text; none where there is no cycle. */
 export function importCycles(imports: readonly Import[], { withTypes }: { readonly withTypes: boolean }): string[] {
-  const next = new Map<string, string[]>();
-  for (const { from, to, isPackage, isType } of imports) {
-    if (!isPackage && (withTypes || !isType)) next.set(from, [...(next.get(from) ?? []), to]);
+  let edges = imports.filter(({ isPackage, isType }) => !isPackage && (withTypes || !isType));
+  // A file that imports none of the rest, or that none of the rest imports, is in no cycle.
+  for (let before = -1; before !== edges.length; ) {
+    before = edges.length;
+    const [importing, imported] = [new Set(edges.map(({ from }) => from)), new Set(edges.map(({ to }) => to))];
+    edges = edges.filter(({ from, to }) => imported.has(from) && importing.has(to));
   }
-  return stronglyConnected(next).map((files) => files.sort().join(", "));
-}
-
-/** Tarjan's algorithm: the groups of more than one file. */
-function stronglyConnected(next: ReadonlyMap<string, readonly string[]>): string[][] {
-  const index = new Map<string, number>();
-  const low = new Map<string, number>();
-  const stack: string[] = [];
-  const groups: string[][] = [];
-  const visit = (file: string): void => {
-    index.set(file, index.size);
-    low.set(file, index.get(file) ?? 0);
-    stack.push(file);
-    for (const other of next.get(file) ?? []) {
-      if (!index.has(other)) visit(other);
-      if (stack.includes(other)) low.set(file, Math.min(low.get(file) ?? 0, low.get(other) ?? 0));
-    }
-    if (low.get(file) !== index.get(file)) return;
-    const group = stack.splice(stack.indexOf(file));
-    if (group.length > 1) groups.push(group);
-  };
-  for (const file of next.keys()) if (!index.has(file)) visit(file);
-  return groups;
+  return edges.length === 0 ? [] : [[...new Set(edges.map(({ from }) => from))].sort().join(", ")];
 }

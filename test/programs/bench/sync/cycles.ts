@@ -3,10 +3,10 @@ import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store
 import { systemClock } from "../../../../lib/local/clock.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { type Figure, say, sum } from "../figures.ts";
-import { loadByCopy, loadByEngine } from "../load/load-ways.ts";
 import { type BenchOrg, control, type Database } from "./bench.ts";
 import { cycleOf, provisionTable } from "./bench-mapping.ts";
 import { CycleLoop } from "./cycle-loop.ts";
+import { loadByCopy, loadByEngine } from "./load.ts";
 import { updateByCollections } from "./plain-client.ts";
 import { type Used, usedBy } from "./process-time.ts";
 import type { SyncMeasure } from "./sizes.ts";

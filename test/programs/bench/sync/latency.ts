@@ -1,18 +1,24 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { percentile, say } from "../figures.ts";
 import { control } from "./bench.ts";
-import { followChanges, recordsToRows, rowsToRecords, secondsOf } from "./follow-changes.ts";
-import { type HostedMapping, onHostedMapping } from "./hosted-mapping.ts";
+import {
+  followChanges,
+  type HostedMapping,
+  onHostedMapping,
+  recordsToRows,
+  rowsToRecords,
+  secondsOf,
+} from "./hosted-mapping.ts";
 import type { SyncMeasure } from "./sizes.ts";
 
 const WAYS = ["commit to Salesforce", "save to PostgreSQL"];
 
 /** From the commit on one side until it is seen on the other, on the real beat of the deployed bundles, at random phases. */
 export const measureLatency: SyncMeasure = (bench, { changesPerMinute, seconds }) =>
-  onHostedMapping(bench, { object: "Late__c", notify: false }, async ({ client, org }) => {
+  onHostedMapping(bench, { object: "Late__c", notify: false }, async (hosted) => {
     say(`${changesPerMinute} changes a minute each way within ${seconds} s`);
     const over = AbortSignal.timeout(seconds * 1000);
-    const ways = [rowsToRecords(client, org, "Late__c"), recordsToRows(client, org, "Late__c")];
+    const ways = [rowsToRecords(hosted, "Late__c"), recordsToRows(hosted, "Late__c")];
     const all = await Promise.all(ways.map((way) => followChanges(way, changesPerMinute, over)));
     return all.flatMap((changes, at) => [
       { name: `${WAYS[at]}, p50 of ${changes.length}`, value: percentile(secondsOf(changes), 50), unit: "s" },
@@ -34,7 +40,7 @@ const PATIENCE_SECONDS = 600;
 export const measureDoorbells: SyncMeasure = (bench, { rungPerMinute, rungSeconds }) => {
   process.env["STAGE"] = "dev"; // the service may ring itself on this machine
   return onHostedMapping(bench, { object: OBJECT, notify: true }, async (hosted) => {
-    const { client, org, call } = hosted;
+    const { org, call } = hosted;
     process.env["BASE_URL"] = hosted.baseUrl;
     const { url } = await call<{ url: string }>("POST", "/doorbell");
     const setOutbound = (fault?: "dead") =>
@@ -42,7 +48,7 @@ export const measureDoorbells: SyncMeasure = (bench, { rungPerMinute, rungSecond
     await setOutbound();
 
     let isNudging = true;
-    const rows = rowsToRecords(client, org, OBJECT);
+    const rows = rowsToRecords(hosted, OBJECT);
     /** What the application calls after each commit, without waiting for it. */
     const nudge = () =>
       isNudging && void call("POST", `/nudge?table=${OBJECT.toLowerCase()}`).catch((error) => say(String(error)));
@@ -71,7 +77,7 @@ export const measureDoorbells: SyncMeasure = (bench, { rungPerMinute, rungSecond
     const [{ alive, dead, noticed, end, pulls }, ...all] = await Promise.all([
       goOn().finally(() => stopping.abort()),
       followChanges(nudged, rungPerMinute, stopping.signal),
-      followChanges(recordsToRows(client, org, OBJECT), rungPerMinute, stopping.signal),
+      followChanges(recordsToRows(hosted, OBJECT), rungPerMinute, stopping.signal),
     ]);
     // Pulls two seconds apart are 31 in a minute that begins and ends with one.
     const perMinute = ((pulls - 1) * 60_000) / (dead - alive);

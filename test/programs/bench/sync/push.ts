@@ -1,7 +1,7 @@
 import { type Figure, median, say } from "../figures.ts";
-import { loadByEngine } from "../load/load-ways.ts";
 import type { BenchOrg, Database } from "./bench.ts";
 import { cycleOf, openStore, provisionTable } from "./bench-mapping.ts";
+import { loadByEngine } from "./load.ts";
 import { updateByBulk } from "./plain-client.ts";
 import type { SyncMeasure } from "./sizes.ts";
 

@@ -2,9 +2,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { becomeReleased } from "../../../support/worlds/released-schema.ts";
-import { loadByEngine } from "../load/load-ways.ts";
 import type { BenchOrg, Database } from "../sync/bench.ts";
 import { benchMapping, cycleOf, openStore } from "../sync/bench-mapping.ts";
+import { loadByEngine } from "../sync/load.ts";
 import { updateByBulk } from "../sync/plain-client.ts";
 
 export const PLAIN = "Plain__c";
