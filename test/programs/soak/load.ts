@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
 import type { RunningInstance } from "../../support/processes/instance.ts";
 import { orgAsk, queryAll } from "../ask.ts";
 
@@ -72,7 +73,10 @@ async function changeRow(instance: RunningInstance): Promise<string> {
     [0.062, ["mend", MEND]],
     [1, ["update", `UPDATE ${table} SET ${anyOf(texts)} = '${newText()}' WHERE ${some(table)}`]],
   ] as const);
-  await instance.sql(text);
+  const client = new Client({ connectionString: instance.file.database_url, application_name: "soak" });
+  client.on("error", () => undefined); // the product is killed meanwhile
+  await client.connect();
+  await client.query(text).finally(() => client.end());
   return kind;
 }
 

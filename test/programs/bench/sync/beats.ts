@@ -52,15 +52,19 @@ export const measureBeats: SyncMeasure = async (bench) => {
     await importMappings(workspace_id, asked);
     await carryOut(cloud, { ...cycleServices(), ...QUIET }, 4);
     const ids = (await mappings().list(workspace_id)).mappings.map(({ id }) => id);
-    // The late lanes, which are not due again for five minutes.
-    await step(300);
-    await beat(ids);
-    const before = trips();
-    for (let index = 0; index < BEATS; index++) {
-      await step(BEAT_SECONDS);
+    const live = async () => {
+      // The late lanes, which are not due again for five minutes.
+      await step(300);
       await beat(ids);
-    }
-    const value = (trips() - before) / BEATS / count;
+      const before = trips();
+      for (let index = 0; index < BEATS; index++) {
+        await step(BEAT_SECONDS);
+        await beat(ids);
+      }
+      return trips() - before;
+    };
+    if (figures.length === 0) await live(); // a new mapping's first beats, and code that runs for the first time
+    const value = (await live()) / BEATS / count;
     figures.push({ name: `idle cycle, mappings ${count}: SQL round trips`, value, unit: "", atMost });
   }
   await cloud.close();
