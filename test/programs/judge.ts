@@ -5,10 +5,9 @@ import { join, resolve } from "node:path";
 import { sourcesIn } from "../../lib/infra/freshness.ts";
 import { readOptions } from "../../lib/local/read-options.ts";
 import { BUGS } from "./judge/bug.ts";
-import { groupsOf, judgeNear, judgeTogether } from "./judge/judge.ts";
-import { Progress, type Verdict } from "./judge/progress.ts";
+import { groupsOf, judgeNear, judgeTogether, openProgress, type Verdict } from "./judge/judge.ts";
 import { copyProject } from "./judge/project-copy.ts";
-import { endRun, runTests } from "./judge/run-tests.ts";
+import { endRun } from "./judge/run-tests.ts";
 
 const HELP = `npm run judge [-- options]: plants ${BUGS.length} bugs in a copy of the project and says which of them the
 tests notice. Each bug meets the tests near it alone; those that survive are planted together, no two in one file, and
@@ -38,7 +37,7 @@ if (unknown.length > 0) {
 
 const bugs = ids.flatMap((id) => byId.get(id) ?? []);
 const path = values.progress ?? join(tmpdir(), `bridge-judge-${digest()}.jsonl`);
-const progress = new Progress(path);
+const progress = openProgress(path);
 print(`verdicts are kept in ${path}`);
 const copy = copyProject(PROJECT);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
@@ -47,21 +46,21 @@ process.once("exit", () => {
   copy.remove();
 });
 
-const needs = { copy, run: runTests, progress, say: (verdict: Verdict) => print(lineOf(verdict)) };
+const needs = { copy, progress, say: (verdict: Verdict) => print(lineOf(verdict)) };
 await judgeNear(needs, bugs);
 if (!values.near) {
-  const left = bugs.filter(({ id }) => progress.verdictOf(id)?.stage === "near" && !isCaught(id));
+  const left = bugs.filter(({ id }) => progress.verdicts.get(id)?.stage === "near" && !isCaught(id));
   for (const group of groupsOf(left)) await judgeTogether(needs, group);
 }
 
 const survivors = bugs.filter(({ id }) => !isCaught(id));
-for (const { id, says } of survivors) print(`${id.padEnd(36)} ${progress.verdictOf(id)?.result.padEnd(9)} ${says}`);
+for (const { id, says } of survivors) print(`${id.padEnd(36)} ${progress.verdicts.get(id)?.result.padEnd(9)} ${says}`);
 print(`${bugs.length - survivors.length} of ${bugs.length} bugs are caught`);
-if (values.json) console.log(JSON.stringify(bugs.map(({ id }) => progress.verdictOf(id))));
+if (values.json) console.log(JSON.stringify(bugs.map(({ id }) => progress.verdicts.get(id))));
 process.exit(survivors.length > bugs.length / 10 ? 1 : 0);
 
 function isCaught(id: string): boolean {
-  return progress.verdictOf(id)?.result === "caught";
+  return progress.verdicts.get(id)?.result === "caught";
 }
 
 function lineOf({ id, result, by, seconds }: Verdict): string {

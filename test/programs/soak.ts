@@ -1,4 +1,6 @@
 import { rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -7,10 +9,8 @@ import { RunningInstance } from "../support/processes/instance.ts";
 import { request } from "./ask.ts";
 import { report, say } from "./bench/figures.ts";
 import { probed } from "./bench/live-bytes.ts";
-import { differencesWhenSettled } from "./soak/compare-sides.ts";
-import { type FailingReceiver, startFailingReceiver } from "./soak/failing-receiver.ts";
 import { figuresOf } from "./soak/figures.ts";
-import { fillTables, startLoad } from "./soak/load.ts";
+import { differencesWhenSettled, fillTables, startLoad } from "./soak/load.ts";
 import { type Sample, takeSample } from "./soak/sample.ts";
 
 const HELP = `npm run soak [-- --hours 2]
@@ -21,7 +21,7 @@ is killed (SIGKILL) and started again. Once a minute it is looked at: what is li
 memory, open files, the data folder by part, how long a change takes either way. At the end both sides are compared. Ends
 with 1 when the live heap, without what V8 has compiled, grew by more than 2 MB in the last hour, or the sides differ.
 
-  --hours N    how long (2)
+  --hours N    how long (2); reads memory and open files from /proc, which only Linux has
   --minutes N  the same in minutes, to see that it works; growth is then extrapolated from little
   --rate N     changes a second, half of them on each side (10)
   --json       the figures as JSON
@@ -41,59 +41,54 @@ const FEWEST_SAMPLES = 12;
 
 const minutes = Number(options.minutes ?? Number(options.hours) * 60);
 const rate = Number(options.rate);
-if (!(minutes > 0 && rate > 0)) {
-  console.error("--hours, --minutes and --rate are numbers above 0: --help names the options");
-  process.exit(1);
-}
-if (process.platform === "linux") await soak();
-else console.log("the soak reads memory and open files from /proc, which only Linux has");
-
-async function soak(): Promise<void> {
-  const liveBytesFile = join(tmpdir(), `bridge-soak-${process.pid}`);
-  const instance = new RunningInstance({ environment: probed(liveBytesFile, ["heap-probe.ts"]) });
-  const receiver = await startFailingReceiver();
-  const end = async () => {
-    await instance.stop();
-    await receiver.close();
-    for (const path of [liveBytesFile, instance.dataDir]) rmSync(path, { recursive: true, force: true });
-  };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => end().finally(() => process.exit(1)));
-  try {
-    const samples = await runUnderLoad(instance, receiver, liveBytesFile);
-    report(figuresOf(samples, await differencesWhenSettled(instance)), options);
-  } finally {
-    await end();
-  }
+const liveBytesFile = join(tmpdir(), `bridge-soak-${process.pid}`);
+const instance = new RunningInstance({ environment: probed(liveBytesFile) });
+let received = 0;
+/** A customer's endpoint: answers 200, but half of the time `/failing` with 500. */
+const receiver = createServer((request, response) => {
+  received += 1;
+  request.resume();
+  response.writeHead(request.url === "/failing" && Math.random() < 0.5 ? 500 : 200).end();
+}).listen(0, "127.0.0.1");
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => end().finally(() => process.exit(1)));
+try {
+  const samples = await runUnderLoad();
+  report(figuresOf(samples, await differencesWhenSettled(instance)), options);
+} finally {
+  await end();
 }
 
-async function runUnderLoad(
-  instance: RunningInstance,
-  receiver: FailingReceiver,
-  liveBytesFile: string,
-): Promise<Sample[]> {
-  await start(instance);
-  say("started");
+async function end(): Promise<void> {
+  await instance.stop();
+  receiver.closeAllConnections();
+  receiver.close();
+  for (const path of [liveBytesFile, instance.dataDir]) rmSync(path, { recursive: true, force: true });
+}
+
+async function runUnderLoad(): Promise<Sample[]> {
+  await start();
+  const { port } = receiver.address() as AddressInfo;
   for (const path of ["/well", "/failing"])
-    await instance.api("POST", "/webhooks", { url: `${receiver.url}${path}`, events: ["record.failed"] });
+    await instance.api("POST", "/webhooks", { url: `http://127.0.0.1:${port}${path}`, events: ["record.failed"] });
   await fillTables(instance, ROWS_PER_CHANGE_A_SECOND * rate);
   if ((await differencesWhenSettled(instance)) > 0)
     throw new Error("the rows of the beginning did not reach Salesforce");
   say("filled");
   const load = startLoad(instance, rate);
-  const samples = await watch(instance, liveBytesFile);
+  const samples = await watch();
   await load.stop();
-  say(`${JSON.stringify(load.done)}; deliveries: ${JSON.stringify(receiver.taken)}`);
+  say(`${JSON.stringify(load.done)}; ${received} deliveries`);
   return samples;
 }
 
 /** The load alone makes more calls than the org allows a day; each start of it forgets that it allows more. */
-async function start(instance: RunningInstance): Promise<void> {
+async function start(): Promise<void> {
   const { url, access_token } = (await instance.start()).salesforce;
   await request(`${url}/_sim/calls`, access_token, "PUT", { allowance: 1_000_000_000 });
 }
 
 /** Samples until the time is over, with a kill after its first tenth. */
-async function watch(instance: RunningInstance, liveBytesFile: string): Promise<Sample[]> {
+async function watch(): Promise<Sample[]> {
   const loadBegan = performance.now();
   const passed = () => (performance.now() - loadBegan) / 60_000;
   const every = Math.min(1, minutes / FEWEST_SAMPLES);
@@ -103,18 +98,17 @@ async function watch(instance: RunningInstance, liveBytesFile: string): Promise<
     await pause(Math.max(0, (next - passed()) * 60_000));
     if (!isRestarted && passed() >= minutes / 10) {
       await instance.kill();
-      await start(instance);
+      await start();
       isRestarted = true;
       say("killed, and started again");
       continue;
     }
-    const sample = await takeSample(instance, liveBytesFile, passed()).catch((error: Error) => {
-      say(`no sample: ${error.message}`);
-      return null;
-    });
-    if (!sample) continue;
-    samples.push(sample);
-    say(JSON.stringify(sample));
+    try {
+      samples.push(await takeSample(instance, liveBytesFile, passed()));
+      say(JSON.stringify(samples.at(-1)));
+    } catch (error) {
+      say(`no sample: ${String(error)}`);
+    }
   }
   return samples;
 }

@@ -1,19 +1,16 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import { QUEUES } from "../../../lib/model/resources.ts";
+import { apart } from "./apart.ts";
 import { type Bill, fixedCosts, monthOf, SERVICES, together, total } from "./cost/bill.ts";
 import { DISTANCES } from "./cost/far-side.ts";
-import type { Measured } from "./cost/measure-process.ts";
-import type { Used } from "./cost/simulate.ts";
+import { type Measured, SIMULATION, type Used } from "./cost/simulate.ts";
 import { type Figure, report, say } from "./figures.ts";
 
 const HELP = `npm run bench:cost [-- --minutes 5] [--rows 10] [--json]
 
 What a mapping costs a month on AWS, in dollars and by service. The deployed bundles run on a clock that is moved by hand,
 with the real distances to everything (Salesforce ${DISTANCES.salesforce} ms, PostgreSQL ${DISTANCES.postgresConnect} ms to connect and ${DISTANCES.postgres} ms a trip, DynamoDB ${DISTANCES.dynamodb} ms),
-one call at a time; what they take is multiplied by the prices of bench/cost/prices.ts. Calls and their times go to stderr.
+one call at a time; what they take is multiplied by the prices of bench/cost/bill.ts. Calls and their times go to stderr.
 
   --minutes  simulated minutes of each stretch; 5 hold one of everything but what happens once a day, which is
              measured alone
@@ -55,21 +52,11 @@ const figures = deployments.flatMap(({ name, workspaces, each }) =>
 report(figures, options);
 
 async function measured(mappings: number): Promise<Readonly<Record<"idle" | "busy", Bill>>> {
-  const child = fork(join(import.meta.dirname, "cost/measure-process.ts"), [
-    String(mappings),
-    options.minutes,
-    options.rows,
-  ]);
-  const [found] = (await Promise.race([once(child, "message"), failed(child)])) as [Measured];
+  const found = await apart<Measured>(SIMULATION, [String(mappings), options.minutes, options.rows]);
   tell(`${mappings} mappings, idle`, found.idle);
   tell(`${mappings} mappings, busy`, found.busy);
   const day = monthOf(found.day);
   return { idle: together(1, monthOf(found.idle), day), busy: together(1, monthOf(found.busy), day) };
-}
-
-async function failed(child: ChildProcess): Promise<never> {
-  const [code] = (await once(child, "exit")) as [number];
-  throw new Error(`the simulation ended with ${code}`);
 }
 
 /** The figures behind the dollars. */

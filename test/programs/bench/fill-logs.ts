@@ -46,29 +46,34 @@ const ACTIONS: readonly AuditAction[] = [
 ];
 
 /**
- * Entries of ten actors and four actions, as the service itself keeps them, in the partitions that are asked for below:
+ * Entries of ten actors and four actions, as the service itself keeps them, in the partitions that are asked for:
  * everything, and actor with action.
  */
 export async function fillAuditLog(dataDir: string, workspaceId: string, entries: number): Promise<void> {
-  const environment = useCloudOf(dataDir);
-  const TableName = environment[tableVariable("audit")] ?? "";
+  const TableName = useCloudOf(dataDir)[tableVariable("audit")] ?? "";
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
+  const expiresAt = Math.floor(Date.now() / 1000) + 86_400;
   const counts = new Map<string, number>();
-  const items = entriesOf(workspaceId, entries).flatMap((entry) =>
-    [
-      { workspaceId, actor: null, action: null },
-      { workspaceId, actor: entry.actor, action: entry.action },
-    ].map((filter) => {
-      const pk = partition(filter);
+  const items: object[] = [];
+  for (let at = 0; at < entries; at += 1) {
+    const [actor, action] = [`actor${at % 10}@example.com`, ACTIONS[at % ACTIONS.length] ?? "mapping.updated"];
+    const entry: AuditEntry = {
+      ...{ id: newId("aud"), workspaceId, actor, action, resourceId: newId("map") },
+      detail: { sf_object: "Contact", pg_table: "contact", changed: ["sf_polling_seconds"] },
+      createdAt: new Date(Date.now() - entries + at),
+    };
+    for (const filter of [
+      { actor: null, action: null },
+      { actor, action },
+    ]) {
+      const pk = partition({ workspaceId, ...filter });
       const sequence = (counts.get(pk) ?? 0) + 1;
       counts.set(pk, sequence);
-      return writeEntry(pk, sequence, entry, Math.floor(Date.now() / 1000) + 86_400);
-    }),
-  );
-  const first_expires_at = Math.floor(Date.now() / 1000) + 86_400;
-  items.push(
-    ...[...counts].map(([pk, counted]) => ({ pk, sk: COUNTER, entries: counted, first: 1, first_expires_at })),
-  );
+      items.push(writeEntry(pk, sequence, entry, expiresAt));
+    }
+  }
+  for (const [pk, counted] of counts)
+    items.push({ pk, sk: COUNTER, entries: counted, first: 1, first_expires_at: expiresAt });
   for (let at = 0; at < items.length; at += WRITES) {
     const TransactItems = items.slice(at, at + WRITES).map((Item) => ({ Put: { TableName, Item } }));
     await client.send(new TransactWriteCommand({ TransactItems }));
@@ -103,17 +108,4 @@ function useCloudOf(dataDir: string): Readonly<Record<string, string>> {
   };
   Object.assign(process.env, environment);
   return environment;
-}
-
-function entriesOf(workspaceId: string, entries: number): AuditEntry[] {
-  const began = Date.now() - entries;
-  return Array.from({ length: entries }, (_, at) => ({
-    id: newId("aud"),
-    workspaceId,
-    actor: `actor${at % 10}@example.com`,
-    action: ACTIONS[at % ACTIONS.length] ?? "mapping.updated",
-    resourceId: newId("map"),
-    detail: { sf_object: "Contact", pg_table: "contact", changed: ["sf_polling_seconds"] },
-    createdAt: new Date(began + at),
-  }));
 }

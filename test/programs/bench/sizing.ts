@@ -2,9 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SQSEvent } from "aws-lambda";
-import { Client } from "pg";
-import { build } from "../../../lib/infra/build.ts";
-import { synthesize } from "../../../lib/infra/synthesize.ts";
+import { assemble } from "../../../lib/local/assemble.ts";
 import { createTestClock } from "../../../lib/local/clock.ts";
 import { startHost } from "../../../lib/local/cloud/lambda/start-host.ts";
 import { startCloud } from "../../../lib/local/cloud/start-cloud.ts";
@@ -17,10 +15,9 @@ import { entryOf } from "../../support/worlds/carry-out.ts";
 import { createTestWorkspace, type TestWorkspace } from "../../support/worlds/workspace.ts";
 import { bridgeAsk } from "../ask.ts";
 import { type Figure, report, say } from "./figures.ts";
-import { startBenchServer } from "./sync/bench-database.ts";
+import { type Bench, type BenchOrg, type Database, onBench } from "./sync/bench.ts";
 import { MAPPED_FIELDS, moreFields } from "./sync/bench-objects.ts";
-import { startBenchOrg } from "./sync/bench-org.ts";
-import { updateByCollections } from "./sync/plain-updates.ts";
+import { updateByCollections } from "./sync/plain-client.ts";
 
 const HELP = `npm run bench:sizing [-- --quick] [--fields 300] [--records 600] [--rows 400] [--json]
 
@@ -55,55 +52,51 @@ const TABLES = OBJECTS.map((name) => `salesforce.${name.toLowerCase()}`);
 const LARGE_OBJECT = "Large__c";
 
 const folder = mkdtempSync(join(tmpdir(), "bridge-sizing-"));
-const bundles = join(folder, "functions");
 // The clock is stopped, so nothing beats but what is asked for.
-const cloud = await startCloud({ dataDir: join(folder, "cloud"), clock: createTestClock(new Date()) });
-const records = { ...Object.fromEntries(OBJECTS.map((name) => [name, CHANGED])), [LARGE_OBJECT]: LARGE };
-const [server, org] = await Promise.all([startBenchServer(), startBenchOrg(records, MORE), build({ out: bundles })]);
-const assembly = synthesize({ bundles, outdir: join(folder, "cdk.out") });
+const cloud = await startCloud({ dataDir: folder, clock: createTestClock(new Date()) });
 const log = (line: object) => process.stderr.write(`${JSON.stringify(line)}\n`);
-const host = await startHost({ cloud, assembly, isolate: true, log, environment: { RATE_LIMIT_PER_MINUTE: "100000" } });
+const environment = { RATE_LIMIT_PER_MINUTE: "100000" };
+const host = await startHost({ cloud, assembly: await assemble(), isolate: true, log, environment });
 Object.assign(process.env, operatorEnvironment(cloud.environment));
 try {
-  const all = await Promise.all(Array.from({ length: WORKSPACES }, prepare));
-  say("loaded");
-  await change(all);
-  say("changed");
-  await cycle(all);
-  for (const one of all) await check(one);
-  report(figures(), options);
+  await onBench(async (bench) => {
+    const records = { ...Object.fromEntries(OBJECTS.map((name) => [name, CHANGED])), [LARGE_OBJECT]: LARGE };
+    const org = await bench.createOrg(records, MORE);
+    const all = await Promise.all(Array.from({ length: WORKSPACES }, () => prepare(bench, org)));
+    say("loaded");
+    await change(org, all);
+    say("changed");
+    await cycle(all);
+    for (const one of all) await check(one);
+    report(figures(), options);
+  });
 } finally {
   await host.close();
-  org.end();
-  await Promise.all([cloud.close(), server.close()]);
+  await cloud.close();
   rmSync(folder, { recursive: true, force: true });
 }
 
-interface Prepared {
+interface Prepared extends Database {
   readonly workspace: TestWorkspace;
-  readonly client: Client;
   readonly ids: readonly string[];
 }
 
 /** A workspace whose tables are loaded. */
-async function prepare(): Promise<Prepared> {
-  const url = await server.createDatabase();
+async function prepare({ createDatabase }: Bench, org: BenchOrg): Promise<Prepared> {
+  const { url, client } = await createDatabase();
   const workspace = await createTestWorkspace({ postgres: { url, schema: "salesforce" }, salesforce: org.connection });
   const fields = [...MAPPED_FIELDS, ...MORE.map(({ name }) => name)];
   const mappings = [...OBJECTS, LARGE_OBJECT].map((object) => entryOf({ object, fields, upsertField: "Key__c" }));
   await bridgeAsk(host.baseUrl, workspace)("POST", "/config/import", { version: 1, mappings });
   await host.settle();
-  const client = new Client({ connectionString: url });
-  client.on("error", () => undefined); // the server ends it, at the end
-  await client.connect();
   const { rows } = await client.query<{ mapping_id: string }>(
     "SELECT mapping_id FROM salesforce._bridge_state WHERE table_name LIKE 'wide%'",
   );
-  return { workspace, client, ids: rows.map(({ mapping_id }) => mapping_id) };
+  return { workspace, url, client, ids: rows.map(({ mapping_id }) => mapping_id) };
 }
 
 /** Every record of the org, and new rows in every workspace. */
-async function change(all: readonly Prepared[]): Promise<void> {
+async function change(org: BenchOrg, all: readonly Prepared[]): Promise<void> {
   for (const [at, table] of TABLES.entries()) {
     const known = (await all[0]?.client.query<{ sfid: string }>(`SELECT sfid FROM ${table}`))?.rows ?? [];
     const updates = known.map(({ sfid }) => ({ id: sfid, value: "Changed" }));

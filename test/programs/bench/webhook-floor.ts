@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { request } from "node:http";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import {
@@ -34,15 +35,20 @@ export interface Floor {
  * five DynamoDB writes as Bridge (event kept, delivery kept, claimed and done, event forgotten) in the same tables and
  * processes. It reads nothing, judges nothing and tries nothing again. Each call takes up to so many events.
  */
-export async function startFloor(url: string, eventsInCall = MESSAGES): Promise<Floor> {
+export async function startFloor(url: string, eventsInCall: number): Promise<Floor> {
   const sqs = new SQSClient({});
   const database = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: `floor-${randomUUID()}` }));
   const secret = Buffer.from(randomUUID());
   const stopping = new AbortController();
 
-  const write = (table: string, requests: readonly object[]) =>
+  const writeAll = (table: string, requests: readonly object[]) =>
     database.send(new BatchWriteCommand({ RequestItems: { [tableOf(table)]: requests as never } }));
+  const keep = (table: string, items: readonly object[]) =>
+    writeAll(
+      table,
+      items.map((Item) => ({ PutRequest: { Item } })),
+    );
   const update = (pk: string, status: string) =>
     database.send(
       new UpdateCommand({
@@ -64,20 +70,14 @@ export async function startFloor(url: string, eventsInCall = MESSAGES): Promise<
     const { Messages = [] } = await sqs.send(new ReceiveMessageCommand(asked));
     if (Messages.length === 0) return;
     const events = Messages.map(({ Body = "" }) => JSON.parse(Body) as FloorEvent);
-    const items = events.map(({ id, body }) => ({
-      pk: `floor_${id}`,
-      webhook_id: "floor",
-      listed_at: `${new Date().toISOString()}#${id}`,
-      listed: "{}",
-      body,
-      version: 0,
-    }));
-    await write(
+    const listed = { webhook_id: "floor", listed: "{}", version: 0 };
+    const at = new Date().toISOString();
+    await keep(
       "DELIVERIES",
-      items.map((Item) => ({ PutRequest: { Item } })),
+      events.map(({ id, body }) => ({ ...listed, pk: `floor_${id}`, listed_at: `${at}#${id}`, body })),
     );
     await Promise.all(events.map(deliver));
-    await write(
+    await writeAll(
       "EVENTS",
       events.map(({ id }) => ({ DeleteRequest: { Key: { pk: "floor", sk: id } } })),
     );
@@ -92,9 +92,9 @@ export async function startFloor(url: string, eventsInCall = MESSAGES): Promise<
     publish: async (events) => {
       for (let from = 0; from < events.length; from += MESSAGES) {
         const some = events.slice(from, from + MESSAGES);
-        await write(
+        await keep(
           "EVENTS",
-          some.map(({ id, body }) => ({ PutRequest: { Item: { pk: "floor", sk: id, detail: body } } })),
+          some.map(({ id, body }) => ({ pk: "floor", sk: id, detail: body })),
         );
         const Entries = some.map((event, at) => ({ Id: String(at), MessageBody: JSON.stringify(event) }));
         await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
@@ -108,7 +108,7 @@ export async function startFloor(url: string, eventsInCall = MESSAGES): Promise<
   };
 }
 
-function post(url: string, id: string, body: string, secret: Buffer): Promise<void> {
+async function post(url: string, id: string, body: string, secret: Buffer): Promise<void> {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const headers = {
     "content-type": "application/json",
@@ -118,14 +118,10 @@ function post(url: string, id: string, body: string, secret: Buffer): Promise<vo
     "webhook-timestamp": timestamp,
     "webhook-signature": `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`,
   };
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method: "POST", headers, agent: false }, (response) => {
-      response.resume();
-      response.once("end", resolve);
-    });
-    sent.once("error", reject);
-    sent.end(body);
-  });
+  const [response] = (await once(request(url, { method: "POST", headers, agent: false }).end(body), "response")) as [
+    IncomingMessage,
+  ];
+  await once(response.resume(), "end");
 }
 
 const tableOf = (name: string): string => process.env[`TABLE_${name}`] ?? "";

@@ -6,7 +6,7 @@ import { newId } from "../../../lib/model/id.ts";
 import { countWrites } from "../../support/checks/count-writes.ts";
 import { makeWebhook } from "../../support/worlds/make-webhook.ts";
 import { epoch, eventFor, publishMany, startDeliveries } from "../deliveries.ts";
-import { type Figure, percentile, processorTime, report } from "./figures.ts";
+import { type Figure, percentile, processorTime, report, sum } from "./figures.ts";
 import { FLOOR_CALLS, type Floor, startFloor } from "./webhook-floor.ts";
 
 const HELP = `npm run bench:webhooks [-- --json]
@@ -33,11 +33,13 @@ const { at, count: countArrivals, take, close } = await startDeliveries((line) =
 
 try {
   const one = await makeWebhook(at("/one"));
-  await deliverAll(one, WARM_UP);
+  await run(WARM_UP, (count) => publishMany(one.workspaceId, count, DETAIL));
   figures.push(...(await writesPerDelivery(one)));
-  figures.push(...(await besideFloor(one)));
-  const rate = Math.max(10, Math.floor((await rateOneByOne()) / 3));
-  figures.push(...(await latency(one, rate)));
+  figures.push(...(await onFloor(10, (floor) => besideFloor(one, floor))));
+  // A floor that is behind takes several events in a call, which cost a third less: under the load that follows each has one.
+  const { milliseconds } = await onFloor(1, (floor) => run(FLOOR_EVENTS, (count) => publishOneByOne(floor, count)));
+  const rate = Math.max(10, Math.floor((1000 * FLOOR_EVENTS) / milliseconds / 3));
+  figures.push(...(await onFloor(10, (floor) => latency(one, rate, floor))));
   figures.push(...(await blackHole(rate)));
 } finally {
   await close();
@@ -45,69 +47,49 @@ try {
 
 report(figures, options);
 
+/** With a floor whose calls take up to so many events. */
+async function onFloor<Result>(eventsInCall: number, work: (floor: Floor) => Promise<Result>): Promise<Result> {
+  const floor = await startFloor(at("/floor"), eventsInCall);
+  try {
+    return await work(floor);
+  } finally {
+    await floor.close();
+  }
+}
+
 /** The same deliveries by us and by the floor, one after the other and twice, so that neither has the warmer machine. */
-async function besideFloor(webhook: Webhook): Promise<Figure[]> {
-  const floor = await startFloor(at("/floor"));
-  const publishToFloor = (count: number) => floor.publish(Array.from({ length: count }, () => floorEvent()));
-  try {
-    await run(FLOOR_EVENTS, publishToFloor);
-    const [own, least] = [0, 1].map(() => ({ milliseconds: 0, processor: 0 })) as [Took, Took];
-    for (let round = 0; round < 2; round += 1) {
-      add(own, await run(FLOOR_EVENTS, (count) => publishMany(webhook.workspaceId, count, DETAIL)));
-      add(least, await run(FLOOR_EVENTS, publishToFloor));
-    }
-    return [
-      { name: "floor: deliveries a second", value: (1000 * 2 * FLOOR_EVENTS) / least.milliseconds, unit: "/s" },
-      { name: "ours over the floor's", value: least.milliseconds / own.milliseconds, unit: "x", atLeast: 0.7 },
-      { name: "ours over the floor's processor time", value: own.processor / least.processor, unit: "x", atMost: 1.5 },
-    ];
-  } finally {
-    await floor.close();
+async function besideFloor(webhook: Webhook, floor: Floor): Promise<Figure[]> {
+  const toFloor = () => run(FLOOR_EVENTS, (count) => floor.publish(Array.from({ length: count }, floorEvent)));
+  await toFloor();
+  const [own, least]: [Took[], Took[]] = [[], []];
+  for (let round = 0; round < 2; round += 1) {
+    own.push(await run(FLOOR_EVENTS, (count) => publishMany(webhook.workspaceId, count, DETAIL)));
+    least.push(await toFloor());
   }
-}
-
-/**
- * The floor's deliveries a second when each call has one event, as under the load that follows. A floor that is behind
- * takes several in a call, which cost a third less.
- */
-async function rateOneByOne(): Promise<number> {
-  const floor = await startFloor(at("/floor"), 1);
-  try {
-    const { milliseconds } = await run(FLOOR_EVENTS, (count) => publishOneByOne(floor, count));
-    return (1000 * FLOOR_EVENTS) / milliseconds;
-  } finally {
-    await floor.close();
-  }
-}
-
-/** With the share of a processor that this process took: near all of it, times measure the wait for the processor. */
-async function busyDuring<Result>(work: () => Promise<Result>): Promise<{ result: Result; percent: number }> {
-  const [began, used] = [performance.now(), processorTime()];
-  const result = await work();
-  return { result, percent: (100 * (processorTime() - used)) / (performance.now() - began) };
+  const total = (took: readonly Took[], of: keyof Took) => sum(took.map((one) => one[of]));
+  const rate = (1000 * 2 * FLOOR_EVENTS) / total(least, "milliseconds");
+  const times = total(own, "processor") / total(least, "processor");
+  const share = total(least, "milliseconds") / total(own, "milliseconds");
+  return [
+    { name: "floor: deliveries a second", value: rate, unit: "/s" },
+    { name: "ours over the floor's", value: share, unit: "x", atLeast: 0.7 },
+    { name: "ours over the floor's processor time", value: times, unit: "x", atMost: 1.5 },
+  ];
 }
 
 /** As many at a time as a floor has calls. */
 async function publishOneByOne(floor: Floor, count: number): Promise<void> {
   let left = count;
   const publishing = Array.from({ length: FLOOR_CALLS }, async () => {
-    while (left > 0) {
-      left -= 1;
-      await floor.publish([floorEvent()]);
-    }
+    while (left-- > 0) await floor.publish([floorEvent()]);
   });
   await Promise.all(publishing);
 }
 
 /** How long it took until all had come, and processor time of this process, in milliseconds. */
 interface Took {
-  milliseconds: number;
-  processor: number;
-}
-
-function add(to: Took, { milliseconds, processor }: Took): void {
-  to.milliseconds += milliseconds;
-  to.processor += processor;
+  readonly milliseconds: number;
+  readonly processor: number;
 }
 
 async function run(count: number, publish: (count: number) => Promise<void>): Promise<Took> {
@@ -126,23 +108,22 @@ function floorEvent() {
 }
 
 /** From event to receipt at this rate, by us and by the floor. */
-async function latency(webhook: Webhook, rate: number): Promise<Figure[]> {
-  const floor = await startFloor(at("/floor"));
-  try {
-    const ours = await busyDuring(() => publishAtRate(() => webhook, rate, LATENCY_SECONDS));
-    const least = await busyDuring(() => publishAtRate(() => null, rate, LATENCY_SECONDS, floor));
-    const [own, theirs] = [ours.result, least.result];
-    return [
-      { name: "a third of the floor's rate, one event at a time", value: rate, unit: "/s" },
-      { name: "floor: share of a processor at that rate", value: least.percent, unit: "%" },
-      { name: "ours: share of a processor at that rate", value: ours.percent, unit: "%" },
-      { name: "ours at that rate, p50", value: percentile(own, 50), unit: "ms" },
-      { name: "ours at that rate, p95", value: percentile(own, 95), unit: "ms" },
-      { name: "ours over the floor's p95", value: percentile(own, 95) / percentile(theirs, 95), unit: "x", atMost: 4 },
-    ];
-  } finally {
-    await floor.close();
-  }
+async function latency(webhook: Webhook, rate: number, floor: Floor): Promise<Figure[]> {
+  // Near a whole processor, times measure the wait for the processor.
+  let began = processorTime();
+  const share = () => (processorTime() - began) / (LATENCY_SECONDS * 10);
+  const own = await publishAtRate(() => webhook, rate, LATENCY_SECONDS);
+  const ownShare = share();
+  began = processorTime();
+  const theirs = await publishAtRate(() => null, rate, LATENCY_SECONDS, floor);
+  return [
+    { name: "a third of the floor's rate, one event at a time", value: rate, unit: "/s" },
+    { name: "floor: share of a processor at that rate", value: share(), unit: "%" },
+    { name: "ours: share of a processor at that rate", value: ownShare, unit: "%" },
+    { name: "ours at that rate, p50", value: percentile(own, 50), unit: "ms" },
+    { name: "ours at that rate, p95", value: percentile(own, 95), unit: "ms" },
+    { name: "ours over the floor's p95", value: percentile(own, 95) / percentile(theirs, 95), unit: "x", atMost: 4 },
+  ];
 }
 
 /** The same load over 50 receivers in 50 workspaces, first all well, then with one that never answers. */
@@ -161,20 +142,19 @@ async function blackHole(rate: number): Promise<Figure[]> {
 }
 
 /** What DynamoDB is asked to write for an event and its delivery, item by item. */
-async function writesPerDelivery(webhook: Webhook): Promise<Figure[]> {
+async function writesPerDelivery({ workspaceId }: Webhook): Promise<Figure[]> {
   const count = 200;
-  const writes = await countWrites(() => deliverAll(webhook, count));
+  const writes = await countWrites(() => run(count, () => publishMany(workspaceId, count, DETAIL)));
   const ofEvents = writes["bridge-dev-events"] ?? 0;
-  const all = Object.values(writes).reduce((sum, one) => sum + one, 0);
   return [
-    { name: "DynamoDB writes of a delivery", value: (all - ofEvents) / count, unit: "", atMost: 3 },
+    {
+      name: "DynamoDB writes of a delivery",
+      value: (sum(Object.values(writes)) - ofEvents) / count,
+      unit: "",
+      atMost: 3,
+    },
     { name: "DynamoDB writes of an event, for all its webhooks", value: ofEvents / count, unit: "", atMost: 2 },
   ];
-}
-
-/** Publishes so many events a hundred at a time, and waits until all have come. */
-async function deliverAll(webhook: Webhook, count: number): Promise<void> {
-  await run(count, () => publishMany(webhook.workspaceId, count, DETAIL));
 }
 
 /** Publishes one event at a time at this rate, to the floor where no webhook is given; gives the milliseconds from event to receipt of those that are answered. */

@@ -1,12 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseSync } from "oxc-parser";
 import { expect, test } from "vitest";
-import { BUGS, type Bug, plantedIn } from "./bug.ts";
-import { judgeNear, judgeTogether, testPath } from "./judge.ts";
-import { Progress } from "./progress.ts";
-import type { Run } from "./run-tests.ts";
+import { BUGS, plantedIn } from "./bug.ts";
+import { testPath } from "./judge.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../../..");
 
@@ -39,48 +36,4 @@ test("the tests near each bug are there", () => {
   );
 
   expect(missing).toEqual([]);
-});
-
-/** A bug by its id. */
-const bug = (id: string, file = `${id}.ts`): Bug => ({ id, says: "", file, from: "a", to: "b", near: ["near"] });
-
-/** Judges bugs by tests that fail as `failing` says of what is planted; gives what noticed each. */
-async function judged(
-  bugs: readonly Bug[],
-  failing: (planted: readonly string[], path: string | undefined) => readonly string[],
-  judge = judgeTogether,
-) {
-  const progress = new Progress(join(mkdtempSync(join(tmpdir(), "judge-")), "progress.jsonl"));
-  let planted: readonly string[] = [];
-  const run = async (_: string, { files: [path] }: { readonly files: readonly string[] }): Promise<Run> => {
-    const files = failing(planted, path);
-    return files.length === 0 ? { kind: "green" } : { kind: "red", files };
-  };
-  const plant = (some: readonly Bug[]) => {
-    planted = some.map(({ id }) => id);
-  };
-  await judge({ copy: { folder: "", plant }, run, progress, say: () => {} }, bugs);
-  return Object.fromEntries(bugs.map(({ id }) => [id, progress.verdictOf(id)?.by ?? null]));
-}
-
-test("of bugs that fail together each meets the failed files alone, and the rest runs again", async () => {
-  const failing = (planted: readonly string[]) => (planted.includes("two") ? ["b.test.ts"] : []);
-
-  const by = await judged([bug("one"), bug("two"), bug("three")], failing);
-
-  expect(by).toEqual({ one: null, two: "b.test.ts", three: null });
-});
-
-test("bugs that fail only in all tests are found by parting them", async () => {
-  const failing = (planted: readonly string[], path?: string) =>
-    path === undefined && planted.includes("three") ? ["c.test.ts"] : [];
-
-  const by = await judged([bug("one"), bug("two"), bug("three")], failing);
-
-  expect(by).toEqual({ one: null, two: null, three: "c.test.ts" });
-});
-
-test("a test that fails without a bug as well has noticed nothing", async () => {
-  expect(await judged([bug("one")], () => ["red.test.ts"])).toEqual({ one: null });
-  expect((await judged([bug("one")], () => ["red.test.ts"], judgeNear))["one"]).toContain("without the bug");
 });

@@ -1,13 +1,49 @@
-import { existsSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bug } from "./bug.ts";
-import type { Progress, Verdict } from "./progress.ts";
 import type { ProjectCopy } from "./project-copy.ts";
-import type { runTests } from "./run-tests.ts";
+import { runTests } from "./run-tests.ts";
+
+/** What is known of a bug. */
+export interface Verdict {
+  readonly id: string;
+  /** The tests near it, or all of them. */
+  readonly stage: "near" | "all";
+  readonly result: "caught" | "survived" | "unknown";
+  /** The test file that failed, or why nothing is known. */
+  readonly by: string | null;
+  readonly seconds: number;
+}
+
+/** Whether a test file passes without a bug: what fails anyway has noticed nothing. */
+interface Baseline {
+  readonly file: string;
+  readonly isGreen: boolean;
+}
+
+/** What a judge knows so far, by bug and by test file; it is kept line by line, so that a run that was broken off continues. */
+export interface Progress {
+  readonly verdicts: ReadonlyMap<string, Verdict>;
+  readonly greens: ReadonlyMap<string, boolean>;
+  keep(known: Verdict | Baseline): void;
+}
+
+export function openProgress(path: string): Progress {
+  const verdicts = new Map<string, Verdict>();
+  const greens = new Map<string, boolean>();
+  const know = (known: Verdict | Baseline) =>
+    "file" in known ? greens.set(known.file, known.isGreen) : verdicts.set(known.id, known);
+  const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
+  for (const line of lines.filter((one) => one !== "")) know(JSON.parse(line) as Verdict | Baseline);
+  const keep = (known: Verdict | Baseline) => {
+    know(known);
+    appendFileSync(path, `${JSON.stringify(known)}\n`);
+  };
+  return { verdicts, greens, keep };
+}
 
 interface Needs {
-  readonly copy: Pick<ProjectCopy, "folder" | "plant">;
-  readonly run: typeof runTests;
+  readonly copy: ProjectCopy;
   readonly progress: Progress;
   readonly say: (verdict: Verdict) => void;
 }
@@ -19,7 +55,7 @@ const ALL_SECONDS = 4 * 3600;
 /** Plants each bug alone and runs the tests near it, nearest first, until one of them fails. */
 export async function judgeNear(needs: Needs, bugs: readonly Bug[]): Promise<void> {
   for (const bug of bugs) {
-    if ((needs.progress.verdictOf(bug.id)?.result ?? "unknown") !== "unknown") continue;
+    if ((needs.progress.verdicts.get(bug.id)?.result ?? "unknown") !== "unknown") continue;
     const began = Date.now();
     const noticed = await isNoticed(
       needs,
@@ -42,7 +78,7 @@ export async function judgeTogether(needs: Needs, bugs: readonly Bug[]): Promise
     for (const bug of bugs) conclude(needs, bug, "all", noticed, began);
   };
   copy.plant(bugs);
-  const run = await needs.run(copy.folder, { files: [], bails: false, limitSeconds: ALL_SECONDS });
+  const run = await runTests(copy.folder, { files: [], bails: false, limitSeconds: ALL_SECONDS });
   if (run.kind === "broken") return each({ result: "unknown", by: run.said });
   const files = run.kind === "green" ? [] : await filesThatPassWithout(needs, run.files);
   if (run.kind === "green" || (files.length === 0 && run.files.length > 0))
@@ -77,7 +113,7 @@ async function isNoticed(needs: Needs, bug: Bug, paths: readonly string[]): Prom
   let unknown: Noticed | null = null;
   for (const path of paths) {
     copy.plant([bug]);
-    const run = await needs.run(copy.folder, { files: [path], bails: true, limitSeconds: NEAR_SECONDS });
+    const run = await runTests(copy.folder, { files: [path], bails: true, limitSeconds: NEAR_SECONDS });
     if (run.kind === "broken") unknown ??= { result: "unknown", by: run.said };
     if (run.kind !== "red") continue;
     if (run.files.length === 0) return { result: "caught", by: HANGS };
@@ -89,13 +125,13 @@ async function isNoticed(needs: Needs, bug: Bug, paths: readonly string[]): Prom
 }
 
 /** Those of the files that pass in the project as it is. */
-async function filesThatPassWithout({ copy, run, progress }: Needs, files: readonly string[]): Promise<string[]> {
-  for (const file of files.filter((one) => progress.isGreen(one) === undefined)) {
+async function filesThatPassWithout({ copy, progress }: Needs, files: readonly string[]): Promise<string[]> {
+  for (const file of files.filter((one) => !progress.greens.has(one))) {
     copy.plant([]);
-    const { kind } = await run(copy.folder, { files: [file], bails: false, limitSeconds: NEAR_SECONDS });
+    const { kind } = await runTests(copy.folder, { files: [file], bails: false, limitSeconds: NEAR_SECONDS });
     progress.keep({ file, isGreen: kind === "green" });
   }
-  return files.filter((file) => progress.isGreen(file));
+  return files.filter((file) => progress.greens.get(file));
 }
 
 function conclude(

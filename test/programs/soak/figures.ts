@@ -1,5 +1,5 @@
-import { type Figure, median, percentile } from "../bench/figures.ts";
-import type { Part, Sample } from "./sample.ts";
+import { type Figure, median, percentile, sum } from "../bench/figures.ts";
+import type { Sample } from "./sample.ts";
 
 /** The most that the live heap may grow in an hour, once the product is warm; V8 compiles and optimizes for longer. */
 const MOST_GROWTH_MB = 2;
@@ -15,26 +15,19 @@ export function figuresOf(samples: readonly Sample[], differences: number): Figu
   // A restart makes another process, whose heap has nothing to do with the one before.
   const lastHour = samples.filter(({ pid, minutes }) => pid === last.pid && minutes >= last.minutes - HOUR_MINUTES);
   const growth = (of: (sample: Sample) => number) => growthPerMinute(lastHour, of) / MB;
-  const parts = (Object.keys(last.parts) as Part[]).map((part) => ({
-    name: `data folder, ${part}: growth a day, extrapolated`,
-    value: growth((sample) => sample.parts[part]) * DAY_MINUTES,
-    unit: "MB",
-  }));
-  const all = growth(({ parts: found }) => Object.values(found).reduce((sum, bytes) => sum + bytes, 0)) * DAY_MINUTES;
+  const parts = Object.keys(last.parts).map((part) => {
+    const value = growth((sample) => sample.parts[part] ?? 0) * DAY_MINUTES;
+    return { name: `data folder, ${part}: growth a day, extrapolated`, value, unit: "MB" };
+  });
   const heap = growth((of) => of.heap - of.code) * HOUR_MINUTES;
   const seconds = (of: "toSalesforce" | "toPostgres") => samples.map((sample) => sample[of] ?? Infinity);
   return [
     { name: "live heap", value: last.heap / MB, unit: "MB" },
-    {
-      name: "live heap without compiled code, growth in the last hour",
-      value: heap,
-      unit: "MB",
-      atMost: MOST_GROWTH_MB,
-    },
+    { name: "  without compiled code, growth in the last hour", value: heap, unit: "MB", atMost: MOST_GROWTH_MB },
     { name: "compiled code, growth in the last hour", value: growth((of) => of.code) * HOUR_MINUTES, unit: "MB" },
     { name: "resident, growth in the last hour", value: growth((of) => of.resident) * HOUR_MINUTES, unit: "MB" },
     { name: "open files, most", value: Math.max(...samples.map(({ openFiles }) => openFiles)), unit: "" },
-    { name: "data folder: growth a day, extrapolated", value: all, unit: "MB" },
+    { name: "data folder: growth a day, extrapolated", value: sum(parts.map(({ value }) => value)), unit: "MB" },
     ...parts,
     { name: "to Salesforce, p95", value: percentile(seconds("toSalesforce"), 95), unit: "s" },
     { name: "to PostgreSQL, p95", value: percentile(seconds("toPostgres"), 95), unit: "s" },

@@ -19,15 +19,12 @@ export interface Sample {
   /** Bytes that the system has given to the process. */
   readonly resident: number;
   readonly openFiles: number;
-  /** Bytes of the data folder. */
-  readonly parts: Readonly<Record<Part, number>>;
+  /** Bytes of what the data folder is built from. */
+  readonly parts: Readonly<Record<string, number>>;
   /** Seconds from a change on one side until it was seen on the other; null: not within a minute. */
   readonly toSalesforce: number | null;
   readonly toPostgres: number | null;
 }
-
-/** What the data folder is built from. */
-export type Part = keyof Awaited<ReturnType<typeof partsOf>>;
 
 const BEAT_MILLISECONDS = 10_000;
 const PATIENCE_MILLISECONDS = 60_000;
@@ -42,7 +39,13 @@ export async function takeSample(instance: RunningInstance, liveBytesFile: strin
   const parts = await partsOf(instance);
   // Samples are whole beats apart: without this each of them would meet the same moment of the beat.
   await pause(Math.random() * BEAT_MILLISECONDS);
-  const [toSalesforce, toPostgres] = await Promise.all([latencyToSalesforce(instance), latencyToPostgres(instance)]);
+  const [key, other] = [randomUUID(), randomUUID()];
+  await instance.sql("INSERT INTO salesforce.account (name, external_id__c) VALUES ($1, $1)", [key]);
+  await instance.org("POST", "/sobjects/Account", { Name: other, External_Id__c: other });
+  const [toSalesforce, toPostgres] = await Promise.all([
+    secondsUntilOne(() => instance.soql(`SELECT Id FROM Account WHERE External_Id__c = '${key}'`)),
+    secondsUntilOne(() => instance.sql("SELECT FROM salesforce.account WHERE external_id__c = $1", [other])),
+  ]);
   return { minutes, pid, heap, code, resident, openFiles, parts, toSalesforce, toPostgres };
 }
 
@@ -86,29 +89,11 @@ function bytesOf(files: readonly File[], pattern: RegExp): number {
   return files.reduce((sum, { path, bytes }) => (pattern.test(path) ? sum + bytes : sum), 0);
 }
 
-async function latencyToSalesforce(instance: RunningInstance): Promise<number | null> {
-  const key = randomUUID();
-  await instance.sql("INSERT INTO salesforce.account (name, external_id__c) VALUES ($1, $1)", [key]);
-  return secondsUntil(async () => {
-    const found = await instance.soql(`SELECT Id FROM Account WHERE External_Id__c = '${key}'`);
-    return found.length > 0;
-  });
-}
-
-async function latencyToPostgres(instance: RunningInstance): Promise<number | null> {
-  const key = randomUUID();
-  await instance.org("POST", "/sobjects/Account", { Name: key, External_Id__c: key });
-  return secondsUntil(async () => {
-    const found = await instance.sql("SELECT FROM salesforce.account WHERE external_id__c = $1", [key]);
-    return found.length > 0;
-  });
-}
-
-async function secondsUntil(isSeen: () => Promise<boolean>): Promise<number | null> {
+async function secondsUntilOne(look: () => Promise<readonly unknown[]>): Promise<number | null> {
   const began = performance.now();
   while (performance.now() - began < PATIENCE_MILLISECONDS) {
     await pause(LOOK_MILLISECONDS);
-    if (await isSeen()) return (performance.now() - began) / 1000;
+    if ((await look()).length > 0) return (performance.now() - began) / 1000;
   }
   return null;
 }

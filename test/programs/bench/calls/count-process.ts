@@ -13,20 +13,37 @@ import { handler as runCycle } from "../../../../functions/workers/run-cycle.ts"
 import { createTestClock } from "../../../../lib/local/clock.ts";
 import { startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
 import { phaseOf } from "../../../../lib/model/beat.ts";
+import type { Share } from "../../../../lib/model/calls/plan.ts";
 import type { TickMessage } from "../../../../lib/model/messages.ts";
-import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import { guardConnections } from "../../../../lib/network/guarded-dns.ts";
 import { readBudget } from "../../../../lib/settings/budget.ts";
 import { fanOut } from "../../../../lib/sync/beat/fan-out.ts";
 import { sweep } from "../../../../lib/sync/beat/sweep-minute.ts";
 import { call } from "../../../support/clients/call.ts";
 import { dataOf } from "../../../support/clients/data-of.ts";
+import { signIn } from "../../../support/clients/org-rest.ts";
 import { startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 import { carryOut, importMappings } from "../../../support/worlds/carry-out.ts";
-import { startConnectedOrg } from "../../../support/worlds/connected-org.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../../../support/worlds/connected-org.ts";
 import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
-import { type Ask, orgAsk, queryAll } from "../../ask.ts";
-import type { CountedStory } from "./stories.ts";
+import { orgAsk, queryAll } from "../../ask.ts";
+import { answer } from "../apart.ts";
+
+/** One workspace whose calls are counted by the org. */
+export interface CountedStory {
+  readonly mappings: number;
+  /** The workspace's `when_quiet_seconds`. */
+  readonly whenQuiet: number | null;
+  /** Rows that Salesforce has refused, deletes that are held, and records that could not become rows. */
+  readonly hasTrouble: boolean;
+  /** Whether the org rings for all of them. */
+  readonly hasDoorbells: boolean;
+  /** The org's calls a day. */
+  readonly limit: number;
+  readonly share: Share;
+  /** Hours that are lived through; of fewer than 24 what happens once a day is asked for and counted separately. */
+  readonly hours: number;
+}
 
 /** What the org has counted, and what Bridge forecast and planned. */
 export interface Counted {
@@ -37,16 +54,14 @@ export interface Counted {
 }
 
 /**
- * One workspace through the whole engine on a clock that is stepped: schedules, fan-out, queues, the worker of cycles, the
- * minute sweep, loads. Started as a process of its own with the story as JSON, it sends a `Counted`, and ends.
+ * This file as a program: one workspace through the whole engine on a clock that is stepped: schedules, fan-out, queues,
+ * the worker of cycles, the minute sweep, loads. Its argument is the story as JSON.
  */
-if (process.send) {
+export const COUNT_PROGRAM: string = import.meta.filename;
+if (import.meta.main) {
   console.log = console.error = () => undefined; // what functions print
   guardConnections(() => null);
-  const story = JSON.parse(process.argv[2] ?? "") as CountedStory;
-  const counted = await count(story);
-  process.send(counted);
-  process.disconnect?.();
+  answer(await count(JSON.parse(process.argv[2] ?? "") as CountedStory));
 }
 
 async function count(story: CountedStory): Promise<Counted> {
@@ -101,22 +116,29 @@ async function count(story: CountedStory): Promise<Counted> {
       if (Records.length > 0) await runCycle({ Records } as SQSEvent);
     }
   };
-  const minute = async (isWholeDay: boolean) => {
-    for (let beats = 0; beats < 6; beats += 1) await beat();
-    const queues = { provisioning: queue("provisioning"), loads: queue("loads") };
-    const needs = { mappings: mappings(), schedules: schedules(), swept: swept(), queues, clock, log: () => undefined };
-    if (isWholeDay) await sweep(needs);
-    await carryOut(cloud, services, 4);
+  const isWholeDay = story.hours >= 24;
+  const queues = { provisioning: queue("provisioning"), loads: queue("loads") };
+  const sweeping = {
+    mappings: mappings(),
+    schedules: schedules(),
+    swept: swept(),
+    queues,
+    clock,
+    log: () => undefined,
   };
-  const pass = async (minutes: number, isWholeDay: boolean) => {
-    for (let passed = 1; passed <= minutes; passed += 1) await minute(isWholeDay);
+  const pass = async (minutes: number, sweeps = false) => {
+    for (let passed = 1; passed <= minutes; passed += 1) {
+      for (let beats = 0; beats < 6; beats += 1) await beat();
+      if (sweeps) await sweep(sweeping);
+      await carryOut(cloud, services, 4);
+    }
   };
 
-  await pass(2, false);
-  if (story.hasTrouble) await makeTrouble(customer, org.connection, () => pass(1, false));
+  await pass(2);
+  if (story.hasTrouble) await makeTrouble(customer, org, () => pass(1));
   // The late lanes look back a quarter of an hour, and ask again for what changed in it and is no row.
-  await pass(20, false);
-  const [before, isWholeDay] = [await used(), story.hours >= 24];
+  await pass(20);
+  const before = await used();
   await pass(story.hours * 60, isWholeDay);
   const lived = (await used()) - before;
   if (!isWholeDay) await askForDay(id);
@@ -154,9 +176,10 @@ async function askForDay(workspaceId: string): Promise<void> {
 /** Rows that Salesforce refuses, deletes that are held, and a record that cannot become a row. */
 async function makeTrouble(
   customer: Client,
-  connection: SalesforceConnection,
+  { connection: { loginUrl, credentials } }: ConnectedOrg,
   pass: () => Promise<void>,
 ): Promise<void> {
+  if (credentials.kind !== "password") throw new Error("the org of a test is connected by password");
   await customer.query(
     "INSERT INTO salesforce.thing1__c (name, code__c) SELECT 'row', 'c' || n FROM generate_series(1, 40) n",
   );
@@ -169,18 +192,8 @@ async function makeTrouble(
   await pass();
   await customer.query("DELETE FROM salesforce.thing1__c WHERE name = 'row'");
   await customer.query("ALTER TABLE salesforce.thing2__c ADD CHECK (name <> 'narrow') NOT VALID");
-  const askOrg = await askAsUser(connection);
+  const askOrg = orgAsk(loginUrl, await signIn(loginUrl, credentials));
   const [record] = await queryAll<{ Id: string }>(askOrg, "SELECT Id FROM Thing2__c");
   await askOrg("PATCH", `/sobjects/Thing2__c/${record?.Id}`, { Name: "narrow" });
   await pass();
-}
-
-/** Asks the org as its user. */
-async function askAsUser({ loginUrl, credentials }: SalesforceConnection): Promise<Ask> {
-  if (credentials.kind !== "password") throw new Error("the org of a test is connected by password");
-  const { clientId, clientSecret, username, password } = credentials;
-  const form = { grant_type: "password", client_id: clientId, client_secret: clientSecret, username, password };
-  const session = await fetch(`${loginUrl}/services/oauth2/token`, { method: "POST", body: new URLSearchParams(form) });
-  const { access_token } = (await session.json()) as { readonly access_token: string };
-  return orgAsk(loginUrl, access_token);
 }

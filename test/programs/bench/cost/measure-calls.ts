@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { Runner } from "../../../../lib/local/cloud/lambda/invocation.ts";
 import type { LambdaFunction } from "../../../../lib/local/cloud/lambda/template/functions.ts";
 
@@ -23,17 +24,23 @@ interface CallMeasure {
 
 /** Lets one call run at a time, so that what it waits for and what it computes are its own, and measures each. */
 export function measureCalls(): CallMeasure {
+  const oneAtATime = pLimit(1);
   let isMeasuring = false;
-  let measured = new Map<string, Calls>();
-  let turn: Promise<unknown> = Promise.resolve();
-  const note = (target: LambdaFunction, records: number, milliseconds: number, used: NodeJS.CpuUsage) => {
-    const none = { calls: 0, records: 0, milliseconds: 0, processorMilliseconds: 0 };
-    const sum = measured.get(target.name) ?? { memoryMegabytes: target.memoryMegabytes, ...none };
-    sum.calls += 1;
-    sum.records += records;
-    sum.milliseconds += milliseconds;
-    sum.processorMilliseconds += (used.user + used.system) / 1000;
-    measured.set(target.name, sum);
+  let measured: Record<string, Calls> = {};
+  const measure = async (target: LambdaFunction, event: unknown, run: () => Promise<unknown>) => {
+    const [began, before] = [performance.now(), process.cpuUsage()];
+    try {
+      return await run();
+    } finally {
+      const used = process.cpuUsage(before);
+      const none = { calls: 0, records: 0, milliseconds: 0, processorMilliseconds: 0 };
+      const sum = measured[target.name] ?? { memoryMegabytes: target.memoryMegabytes, ...none };
+      measured[target.name] = sum;
+      sum.calls += 1;
+      sum.records += recordsOf(event);
+      sum.milliseconds += performance.now() - began;
+      sum.processorMilliseconds += (used.user + used.system) / 1000;
+    }
   };
   return {
     around: (runner) => ({
@@ -41,31 +48,18 @@ export function measureCalls(): CallMeasure {
       async acquire(target) {
         const place = await runner.acquire(target);
         if (!isMeasuring) return place;
-        const mine = turn;
-        let done: () => void = () => undefined;
-        turn = new Promise<void>((resolve) => {
-          done = resolve;
-        });
-        await mine;
         return {
-          async run(invocation) {
-            const [began, before] = [performance.now(), process.cpuUsage()];
-            try {
-              return await place.run(invocation);
-            } finally {
-              note(target, recordsOf(invocation.event), performance.now() - began, process.cpuUsage(before));
-              done();
-            }
-          },
+          run: (invocation) =>
+            oneAtATime(() => measure(target, invocation.event, () => place.run(invocation))) as never,
         };
       },
     }),
-    begin() {
+    begin: () => {
       isMeasuring = true;
     },
-    take() {
-      const taken = Object.fromEntries(measured);
-      measured = new Map();
+    take: () => {
+      const taken = measured;
+      measured = {};
       return taken;
     },
   };

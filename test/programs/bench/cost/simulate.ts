@@ -5,15 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { queue } from "../../../../functions/services/composition.ts";
-import { build } from "../../../../lib/infra/build.ts";
-import { synthesize } from "../../../../lib/infra/synthesize.ts";
-import { createTestClock, type TestClock } from "../../../../lib/local/clock.ts";
+import { assemble } from "../../../../lib/local/assemble.ts";
+import { createTestClock } from "../../../../lib/local/clock.ts";
 import { startHost } from "../../../../lib/local/cloud/lambda/start-host.ts";
 import { type Cloud, startCloud } from "../../../../lib/local/cloud/start-cloud.ts";
 import { startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
 import { entryOf } from "../../../support/worlds/carry-out.ts";
-import { createTestWorkspace, type TestWorkspace } from "../../../support/worlds/workspace.ts";
+import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
 import { bridgeAsk } from "../../ask.ts";
+import { answer } from "../apart.ts";
 import { countServices, type ServiceCounts } from "./count-services.ts";
 import type { FarSide, Instant, Units } from "./far-side.ts";
 import { type Calls, measureCalls } from "./measure-calls.ts";
@@ -27,15 +27,12 @@ export interface Used extends ServiceCounts {
   readonly logBytes: number;
 }
 
-/** One workspace whose mappings beat on a clock that is moved by hand, with real distances to everything. */
-export interface Simulation {
-  /** Lets so much time pass, doing something first in each minute, and gives what it took. */
-  pass(minutes: number, eachMinute?: () => Promise<void>): Promise<Used>;
-  /** Inserts so many rows into the table of each mapping. */
-  change(rows: number): Promise<void>;
-  /** Compares both sides of every mapping whole and asks for its fields, as once a day, and gives what it took. */
-  onceADay(): Promise<Used>;
-  close(): Promise<void>;
+/** What one workspace took whose mappings beat on a clock that is moved by hand, with real distances to everything. */
+export interface Measured {
+  readonly idle: Used;
+  /** What happens once a day. */
+  readonly day: Used;
+  readonly busy: Used;
 }
 
 /** Lambda polls a queue by five connections at least; each gathers batches of its own. */
@@ -44,15 +41,25 @@ const POLLERS = 5;
 /** Minutes until every mapping is loaded, has reported its totals once, and beats by its ticks alone, which share messages. */
 const MINUTES_TO_START = 12;
 
-/** Starts everything and waits until every mapping beats. */
-export async function startSimulation(mappings: number): Promise<Simulation> {
+/**
+ * This file as a program, for functions open their connections once in a process: `simulate.ts <mappings> <minutes> <rows a
+ * minute>` answers with a `Measured`.
+ */
+export const SIMULATION: string = import.meta.filename;
+if (import.meta.main) {
+  const [mappings = 0, minutes = 0, rows = 0] = process.argv.slice(2).map(Number);
+  answer(await simulate(mappings, minutes, rows));
+}
+
+async function simulate(mappings: number, minutes: number, rows: number): Promise<Measured> {
+  const progress = (line: string) => process.stderr.write(`${mappings} mappings: ${line}\n`);
+  progress("starting");
   const folder = mkdtempSync(join(tmpdir(), "bridge-cost-"));
   const clock = createTestClock(new Date());
-  const bundles = join(folder, "functions");
-  const [cloud, postgres] = await Promise.all([
+  const [cloud, postgres, assembly] = await Promise.all([
     startCloud({ dataDir: join(folder, "cloud"), clock, sweepsExpiredItems: false }),
     startPostgres({ dataDir: join(folder, "postgres") }),
-    build({ out: bundles }),
+    assemble(),
   ]);
   const { child, farSide } = await startFarSide(cloud, postgres.url, mappings, clock.now());
   const services = countServices(cloud);
@@ -60,7 +67,7 @@ export async function startSimulation(mappings: number): Promise<Simulation> {
   const said = countLogs();
   const host = await startHost({
     cloud,
-    assembly: synthesize({ bundles, outdir: join(folder, "cdk.out") }),
+    assembly,
     environment: {
       AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${farSide.dynamodbPort}`,
       RATE_LIMIT_PER_MINUTE: "1000000",
@@ -75,46 +82,54 @@ export async function startSimulation(mappings: number): Promise<Simulation> {
     salesforce: farSide.salesforce,
     postgres: { url: through(postgres.url, farSide.postgresPort), schema: "salesforce" },
   });
-  await importMappings(host.baseUrl, workspace, mappings);
-  const passSeconds = (seconds: number) => advanceBoth(clock, child, seconds);
-  await passSeconds(MINUTES_TO_START * 60);
-  calls.begin();
-
+  const entries = Array.from({ length: mappings }, (_, at) =>
+    entryOf({ object: `Thing${at + 1}__c`, fields: ["Name", "Code__c"], upsertField: "Code__c" }),
+  );
+  await bridgeAsk(host.baseUrl, workspace)("POST", "/config/import", { version: 1, mappings: entries });
+  /** Second by second: the clock waits for the functions that each second calls, and the org's goes with it. */
+  const passSeconds = async (seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
+      child.send({ at: clock.now() + 1000 } satisfies Instant);
+      await once(child, "message");
+      await clock.advance({ seconds: 1 });
+    }
+  };
   const take = async (seconds: number): Promise<Used> => ({
     seconds,
     functions: calls.take(),
     units: await unitsOf(child),
     ...services.take(),
-    logBytes: said.take(),
+    logBytes: said(),
   });
-  return {
-    async pass(minutes, eachMinute = async () => undefined) {
-      await take(0);
-      for (let minute = 0; minute < minutes; minute += 1) {
-        await eachMinute();
-        await passSeconds(60);
-      }
-      return take(minutes * 60);
-    },
-    async change(rows) {
-      for (let thing = 1; thing <= mappings; thing += 1) await customer.query(insertInto(`thing${thing}__c`, rows));
-    },
-    async onceADay() {
-      await take(0);
-      await askForDay(await mappingIds(customer), workspace.id);
-      await passSeconds(1);
-      return take(24 * 3600);
-    },
-    async close() {
-      said.end();
-      await host.close();
-      await customer.end();
-      child.disconnect();
-      await once(child, "exit");
-      await Promise.all([cloud.close(), postgres.close()]);
-      rmSync(folder, { recursive: true, force: true });
-    },
+  const pass = async (eachMinute: () => Promise<void>) => {
+    await take(0);
+    for (let minute = 0; minute < minutes; minute += 1) {
+      await eachMinute();
+      await passSeconds(60);
+    }
+    return take(minutes * 60);
   };
+
+  await passSeconds(MINUTES_TO_START * 60);
+  calls.begin();
+  progress(`${minutes} idle minutes`);
+  const idle = await pass(async () => undefined);
+  progress("what happens once a day");
+  await askForDay(await mappingIds(customer), workspace.id);
+  await passSeconds(1);
+  const day = await take(24 * 3600);
+  progress(`${minutes} busy minutes`);
+  const busy = await pass(async () => {
+    for (let thing = 1; thing <= mappings; thing += 1) await customer.query(insertInto(`thing${thing}__c`, rows));
+  });
+
+  await host.close();
+  await customer.end();
+  child.disconnect();
+  await once(child, "exit");
+  await Promise.all([cloud.close(), postgres.close()]);
+  rmSync(folder, { recursive: true, force: true });
+  return { idle, day, busy };
 }
 
 const insertInto = (table: string, rows: number) =>
@@ -124,15 +139,6 @@ function through(url: string, port: number): string {
   const changed = new URL(url);
   changed.port = String(port);
   return changed.href;
-}
-
-/** Second by second: the clock waits for the functions that each second calls, and the org's goes with it. */
-async function advanceBoth(clock: TestClock, farSide: ChildProcess, seconds: number): Promise<void> {
-  for (let second = 0; second < seconds; second += 1) {
-    farSide.send({ at: clock.now() + 1000 } satisfies Instant);
-    await once(farSide, "message");
-    await clock.advance({ seconds: 1 });
-  }
 }
 
 async function mappingIds(customer: Client): Promise<readonly string[]> {
@@ -160,26 +166,15 @@ async function unitsOf(child: ChildProcess): Promise<Units> {
   return units;
 }
 
-/** Counts and keeps to itself what functions print. */
-function countLogs() {
+/** Keeps to itself what functions print; gives its bytes since the last time. */
+function countLogs(): () => number {
   let bytes = 0;
-  const { log, error } = console;
   console.log = console.error = (...said: unknown[]) => {
     bytes += Buffer.byteLength(said.join(" ")) + 1;
   };
-  return {
-    take() {
-      const taken = bytes;
-      bytes = 0;
-      return taken;
-    },
-    end: () => Object.assign(console, { log, error }),
+  return () => {
+    const taken = bytes;
+    bytes = 0;
+    return taken;
   };
-}
-
-async function importMappings(baseUrl: string, workspace: TestWorkspace, mappings: number): Promise<void> {
-  const entries = Array.from({ length: mappings }, (_, at) =>
-    entryOf({ object: `Thing${at + 1}__c`, fields: ["Name", "Code__c"], upsertField: "Code__c" }),
-  );
-  await bridgeAsk(baseUrl, workspace)("POST", "/config/import", { version: 1, mappings: entries });
 }

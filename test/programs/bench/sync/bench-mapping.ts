@@ -1,16 +1,28 @@
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import { connectOrg } from "../../../../lib/adapters/salesforce/connect-org.ts";
+import { systemClock } from "../../../../lib/local/clock.ts";
 import { FRESH_BUDGET } from "../../../../lib/model/calls/budget.ts";
 import type { Mapping } from "../../../../lib/model/mapping/mapping.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
+import type { Shared } from "../../../../lib/sync/cycle/cycle.ts";
 import type { Salesforce } from "../../../../lib/sync/ports/cycle-ports.ts";
 import { runCycle } from "../../../../lib/sync/run-cycle.ts";
 import { describeShape } from "../../../../lib/sync/schema/describe-shape.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
-import { ALONE, CLOCK } from "./alone.ts";
 import { MAPPED_FIELDS } from "./bench-objects.ts";
+
+/** A mapping that shares nothing with any other. */
+export const ALONE: Shared = {
+  claimProbe: async () => true,
+  isPaused: async () => false,
+  activeMappings: async () => [],
+  sendSweep: async () => undefined,
+  sendLoad: async () => undefined,
+  wakeAt: async () => undefined,
+  sendPulls: async () => undefined,
+};
 
 /** Both ways, by its external id. */
 export function benchMapping(object: string): Mapping {
@@ -91,7 +103,7 @@ export async function cycleOf(
   object: string,
   store: Store,
   org: SalesforceConnection,
-  { clock = CLOCK, mostSeconds = 900 } = {},
+  { clock = systemClock, mostSeconds = 900 } = {},
 ) {
   const salesforce = salesforceOf(org);
   const report = await runCycle(

@@ -2,11 +2,10 @@ import type { Client } from "pg";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { fieldsOf } from "../../../../lib/model/mapping/soql.ts";
 import { type Ask, orgAsk } from "../../ask.ts";
-import type { BenchOrg } from "./bench-org.ts";
-import { runBulk } from "./plain-updates.ts";
+import type { BenchOrg } from "./bench.ts";
+import { runBulk, saveByCollections } from "./plain-client.ts";
 
-/** Records of one call of sObject Collections; more than so many rows go by a job of the Bulk API. */
-const COLLECTION = 200;
+/** More rows go by a job of the Bulk API. */
 const MOST_BY_COLLECTIONS = 2_000;
 
 type Values = Readonly<Record<string, unknown>>;
@@ -62,52 +61,38 @@ export class CycleLoop {
     );
     const records = rows.map(({ record }) => record);
     if (records.length > MOST_BY_COLLECTIONS) await runBulk(this.#ask, this.#shape.sfObject, csvOf(records), 500);
-    else await this.#byCollections(records);
+    else await saveByCollections(this.#ask, this.#shape.sfObject, records);
     if (rows.length > 0)
       await this.#client.query(`DELETE FROM salesforce.queue_${table} WHERE id = ANY ($1)`, [rows.map(({ id }) => id)]);
     return rows.length;
   }
 
-  async #byCollections(all: readonly Values[]): Promise<void> {
-    const attributes = { type: this.#shape.sfObject };
-    for (let from = 0; from < all.length; from += COLLECTION) {
-      const records = all.slice(from, from + COLLECTION).map((record) => ({ attributes, ...record }));
-      const asked = { allOrNone: false, records };
-      const results = await this.#ask<{ success: boolean }[]>("PATCH", "/composite/sobjects", asked);
-      if (results.some(({ success }) => !success)) throw new Error(`a save was refused: ${JSON.stringify(results[0])}`);
-    }
-  }
-
-  /** Brings what is newer than the mark; gives how many records that were. */
-  async pull(): Promise<number> {
-    const soql = `SELECT ${fieldsOf(this.#shape).join(", ")} FROM ${this.#shape.sfObject} WHERE SystemModstamp > ${this.#mark} ORDER BY SystemModstamp`;
-    let read = 0;
+  /** Brings what is newer than the mark, with one upsert a page. */
+  async pull(): Promise<void> {
+    const { table, sfObject, columns, softDeletes } = this.#shape;
+    const fields = fieldsOf(this.#shape);
+    const names = [
+      "sfid",
+      "systemmodstamp",
+      ...(softDeletes ? ["isdeleted"] : []),
+      ...columns.map((one) => one.column),
+    ];
+    const soql = `SELECT ${fields.join(", ")} FROM ${sfObject} WHERE SystemModstamp > ${this.#mark} ORDER BY SystemModstamp`;
     for (let path: string | undefined = `/query?q=${encodeURIComponent(soql)}`; path !== undefined; ) {
       const page: Page = await this.#ask("GET", path);
       path = page.nextRecordsUrl?.replace(/^.*\/v66\.0/, "");
-      read += page.records.length;
       this.#mark = String(page.records.at(-1)?.["SystemModstamp"] ?? this.#mark).replace("+0000", "Z");
       if (page.records.length === 0) continue;
+      const rows = page.records.map((record) => names.map((name, at) => [name, record[fields[at] ?? ""]]));
       await this.#client.query("SET loop.writes = 'on'");
-      await this.#upsert(page.records);
+      await this.#client.query(
+        `INSERT INTO salesforce.${table} (${names.join(", ")})
+         SELECT ${names.join(", ")} FROM jsonb_populate_recordset(NULL::salesforce.${table}, $1)
+         ON CONFLICT (sfid) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(", ")}`,
+        [JSON.stringify(rows.map((row) => Object.fromEntries(row)))],
+      );
       await this.#client.query("SET loop.writes = 'off'");
     }
-    return read;
-  }
-
-  /** One upsert of the records of a page, as JSON. */
-  async #upsert(records: readonly Values[]): Promise<void> {
-    const { table, columns, softDeletes } = this.#shape;
-    const own = ["sfid", "systemmodstamp", ...(softDeletes ? ["isdeleted"] : [])];
-    const names = [...own, ...columns.map(({ column }) => column)];
-    const fields = fieldsOf(this.#shape);
-    const rows = records.map((record) => Object.fromEntries(names.map((name, at) => [name, record[fields[at] ?? ""]])));
-    await this.#client.query(
-      `INSERT INTO salesforce.${table} (${names.join(", ")})
-       SELECT ${names.join(", ")} FROM jsonb_populate_recordset(NULL::salesforce.${table}, $1)
-       ON CONFLICT (sfid) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(", ")}`,
-      [JSON.stringify(rows)],
-    );
   }
 }
 

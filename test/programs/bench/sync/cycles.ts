@@ -1,15 +1,15 @@
-import { Client } from "pg";
+import type { Client } from "pg";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
+import { systemClock } from "../../../../lib/local/clock.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { type Figure, say, sum } from "../figures.ts";
-import { loadByCopy, loadByEngine } from "../load/load-ways.ts";
-import { CLOCK } from "./alone.ts";
+import { type BenchOrg, control, type Database } from "./bench.ts";
 import { cycleOf, provisionTable } from "./bench-mapping.ts";
-import { type BenchOrg, control, startBenchOrg } from "./bench-org.ts";
 import { CycleLoop } from "./cycle-loop.ts";
-import { updateByCollections } from "./plain-updates.ts";
-import { between, type Used, usedSoFar } from "./process-time.ts";
-import type { Measure } from "./sizes.ts";
+import { loadByCopy, loadByEngine } from "./load.ts";
+import { updateByCollections } from "./plain-client.ts";
+import { type Used, usedBy } from "./process-time.ts";
+import type { SyncMeasure } from "./sizes.ts";
 
 const POLL_SECONDS = 10;
 /** Polls of the minute in which what was saved is asked for again, and one more. */
@@ -27,10 +27,8 @@ type Cycle = () => Promise<{ readonly accepted: number; readonly calls: number }
 /** What one way took for a push, the minute after it, a pull, and minutes without any change. */
 type Measured = Readonly<Record<"push" | "first" | "later" | "pull" | "quiet", Cost>>;
 
-interface Stage {
+interface Stage extends Database {
   readonly org: BenchOrg;
-  readonly url: string;
-  readonly client: Client;
   readonly stepped: { milliseconds: number };
 }
 
@@ -38,28 +36,20 @@ interface Stage {
  * Whole cycles, from the lease to its end, and what they bring back, beside the loop that a user would write: a push of
  * few rows and of many, each with the minute after it, and a pull. The clocks are stepped from poll to poll.
  */
-export const measureCycles: Measure = async (server, sizes) => {
-  const counts = [FEW, sizes.pushed];
+export const measureCycles: SyncMeasure = async (bench, { pushed }) => {
+  const counts = [FEW, pushed];
   // The first object of each way is only there to run all code once.
   const names = ["Warm", ...counts.map((count) => `Push${count}`)].flatMap((name) => [`${name}B__c`, `${name}L__c`]);
-  const org = await startBenchOrg(Object.fromEntries(names.map((name) => [name, Math.max(RECORDS, sizes.pushed)])));
-  const url = await server.createDatabase();
-  const client = new Client({ connectionString: url });
-  try {
-    await client.connect();
-    const stage = { org, url, client, stepped: { milliseconds: 0 } };
-    for (const way of ["B", "L"] as const) await measure(stage, way, `Warm${way}__c`, FEW);
-    const figures: Figure[] = [];
-    for (const count of counts) {
-      const bridge = await measure(stage, "B", `Push${count}B__c`, count);
-      const loop = await measure(stage, "L", `Push${count}L__c`, count);
-      figures.push(...figuresOf(count, bridge, loop));
-    }
-    return figures;
-  } finally {
-    await client.end();
-    org.end();
+  const org = await bench.createOrg(Object.fromEntries(names.map((name) => [name, Math.max(RECORDS, pushed)])));
+  const stage = { org, ...(await bench.createDatabase()), stepped: { milliseconds: 0 } };
+  for (const way of ["B", "L"] as const) await measure(stage, way, `Warm${way}__c`, FEW);
+  const figures: Figure[] = [];
+  for (const count of counts) {
+    const bridge = await measure(stage, "B", `Push${count}B__c`, count);
+    const loop = await measure(stage, "L", `Push${count}L__c`, count);
+    figures.push(...figuresOf(count, bridge, loop));
   }
+  return figures;
 };
 
 async function measure(stage: Stage, side: "B" | "L", object: string, count: number): Promise<Measured> {
@@ -88,7 +78,7 @@ async function measure(stage: Stage, side: "B" | "L", object: string, count: num
       accepted += done.accepted;
       calls += done.calls;
     }
-    return { calls };
+    return { accepted, calls };
   });
   const [first, later] = [await polls(1), await polls(POLLS - 1)];
   await polls(1);
@@ -101,10 +91,12 @@ async function measure(stage: Stage, side: "B" | "L", object: string, count: num
   return { push, first, later, pull: await polls(1), quiet };
 }
 
-async function costOf(client: Client, work: () => Promise<{ readonly calls: number }>): Promise<Cost> {
-  const before = await usedSoFar(client);
-  const { calls } = await work();
-  return { ...between(before, await usedSoFar(client)), calls };
+async function costOf(client: Client, work: Cycle): Promise<Cost> {
+  let calls = 0;
+  const used = await usedBy(client, async () => {
+    calls = (await work()).calls;
+  });
+  return { ...used, calls };
 }
 
 const UNITS = { client: "ms", postgres: "ms", statements: "", wal: "B", calls: "" } as const;
@@ -118,8 +110,9 @@ const mapCost = (of: (column: Column) => number) =>
 async function bridge({ org, url, stepped }: Stage, object: string, shape: TableShape): Promise<Cycle> {
   await loadByEngine({ way: "engine", url, org: org.connection, object, shape });
   const clock = {
+    ...systemClock,
     now: () => Date.now() + stepped.milliseconds,
-    at: (at: number, run: () => void) => CLOCK.at(at - stepped.milliseconds, run),
+    at: (at: number, run: () => void) => systemClock.at(at - stepped.milliseconds, run),
   };
   const openStore = createCycleStores(() => new Date(clock.now()));
   return async () => {

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Client } from "pg";
+import { processorTime, sum } from "../figures.ts";
 
-/** What was used so far: processor time in milliseconds, statements of any client, bytes of WAL. */
+/** What was used: processor time in milliseconds, statements of any client, bytes of WAL. */
 export interface Used {
   /** Of this process. */
   readonly client: number;
@@ -13,32 +14,33 @@ export interface Used {
 
 const TICK_MILLISECONDS = 10;
 
-/** Of this process, and of the server behind the connection, which runs on this machine. */
-export async function usedSoFar(client: Client): Promise<Used> {
+/** What was used during this by this process, and by the server behind the connection, which runs on this machine. */
+export async function usedBy(client: Client, work: () => Promise<unknown>): Promise<Used> {
+  const before = await usedSoFar(client);
+  await work();
+  const after = await usedSoFar(client);
+  return {
+    client: after.client - before.client,
+    postgres: after.postgres - before.postgres,
+    statements: after.statements - before.statements - 1, // the second reading itself
+    wal: after.wal - before.wal,
+  };
+}
+
+async function usedSoFar(client: Client): Promise<Used> {
   const { rows } = await client.query<{ pid: number; statements: number; wal: number }>(
     `SELECT pg_backend_pid() AS pid, (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::float8 AS wal,
        (SELECT sum(calls)::float8 FROM pg_stat_statements) AS statements`,
   );
-  const [row] = rows;
-  if (!row) throw new Error("the server said nothing");
-  const { user, system } = process.cpuUsage();
-  const postgres = serverMilliseconds(statOf(row.pid).parent);
-  return { client: (user + system) / 1000, postgres, statements: row.statements, wal: row.wal };
+  const { pid, statements, wal } = rows[0] as (typeof rows)[number];
+  return { client: processorTime(), postgres: serverMilliseconds(statOf(pid).parent), statements, wal };
 }
-
-/** What was used between two readings, the second reading itself left out. */
-export const between = (before: Used, after: Used): Used => ({
-  client: after.client - before.client,
-  postgres: after.postgres - before.postgres,
-  statements: after.statements - before.statements - 1,
-  wal: after.wal - before.wal,
-});
 
 /** Of the children that live the kernel counts nanoseconds, of those that have ended hundredths of a second. */
 function serverMilliseconds(server: number): number {
   const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && statOf(Number(name)).parent === server);
   const nanoseconds = [server, ...children].map((pid) => Number(textOf(`/proc/${pid}/schedstat`).split(" ")[0]));
-  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6 + statOf(server).endedTicks * TICK_MILLISECONDS;
+  return sum(nanoseconds) / 1e6 + statOf(server).endedTicks * TICK_MILLISECONDS;
 }
 
 function statOf(pid: number): { readonly parent: number; readonly endedTicks: number } {

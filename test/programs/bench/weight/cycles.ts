@@ -1,8 +1,9 @@
 import type { Image } from "../../../../lib/model/record/record.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import type { Figure } from "../figures.ts";
+import type { Bench, Database } from "../sync/bench.ts";
 import { beginCycle, IDLE_END, openStore, provision } from "../sync/bench-mapping.ts";
-import { type Taken, type TakenBy, total, type WatchedDatabase, watchDatabase } from "./statements.ts";
+import { type TakenBy, takenBy, total } from "./statements.ts";
 
 const ROWS = 200;
 const FIRST_CYCLES = 6;
@@ -23,26 +24,22 @@ const STEPS = {
 } as const;
 
 /** Cycles that push so many changed rows each and get their own echo: planning, executing and WAL by their steps. */
-export async function measureCycles(server: string): Promise<Figure[]> {
-  const database = await watchDatabase(server);
-  try {
-    await provision(database.url, SHAPE);
-    await fill(database);
-    const cycle = cycles(database);
-    for (let round = 0; round < FIRST_CYCLES; round++) await cycle(round);
-    await database.client.query("VACUUM ANALYZE");
-    await database.reset();
-    let changes = 0;
-    for (let round = 0; round < CYCLES; round++) changes += await cycle(FIRST_CYCLES + round);
-    return figuresOf(await database.taken(), changes);
-  } finally {
-    await database.close();
-  }
+export async function measureCycles(bench: Bench): Promise<Figure[]> {
+  const database = await bench.createDatabase();
+  await provision(database.url, SHAPE);
+  await fill(database);
+  const cycle = cycles(database);
+  for (let round = 0; round < FIRST_CYCLES; round++) await cycle(round);
+  await database.client.query("VACUUM ANALYZE");
+  const taken = await takenBy(bench, database, async () => {
+    for (let round = 0; round < CYCLES; round++) await cycle(FIRST_CYCLES + round);
+  });
+  return figuresOf(taken);
 }
 
 const SHAPE = contactShape({ upsertField: "Key__c" });
 
-function cycles({ client, url }: WatchedDatabase): (round: number) => Promise<number> {
+function cycles({ client, url }: Database): (round: number) => Promise<void> {
   const store = openStore({ url, schema: "salesforce" });
   let at = Date.now();
   return async (round) => {
@@ -68,27 +65,25 @@ function cycles({ client, url }: WatchedDatabase): (round: number) => Promise<nu
     await store.apply(lease, { images, readAt: new Date(at + 10), lane: "fast", marks });
     const count = { ended: "well", pulled: 0, accepted: ROWS, refused: 0 } as const;
     await store.finish(lease, { ...IDLE_END, pulledAt: new Date(at), apiCalls: { SOAP: 1 }, count });
-    return claimed.length;
   };
 }
 
-function figuresOf(taken: readonly TakenBy[], changes: number): Figure[] {
+function figuresOf(taken: readonly TakenBy[]): Figure[] {
   const left = new Set(taken);
   const steps = Object.entries(STEPS).map(([step, words]) => {
     const own = [...left].filter(({ text }) => words.test(text.trim()));
     for (const one of own) left.delete(one);
     return [step, own] as const;
   });
-  const each = (of: readonly Taken[], what: keyof Taken, by: number) => total(of, what) / by;
   return [...steps, ["all other", [...left]] as const, ["all", taken] as const].flatMap(([step, own]): Figure[] => [
-    { name: `${step}: statements a cycle`, value: each(own, "statements", CYCLES), unit: "" },
-    { name: "  planning", value: each(own, "planned", CYCLES), unit: "ms" },
-    { name: "  executing", value: each(own, "executed", CYCLES), unit: "ms" },
-    { name: "  WAL a pushed change", value: each(own, "walBytes", changes), unit: "B" },
+    { name: `${step}: statements a cycle`, value: total(own, "statements") / CYCLES, unit: "" },
+    { name: "  planning", value: total(own, "planned") / CYCLES, unit: "ms" },
+    { name: "  executing", value: total(own, "executed") / CYCLES, unit: "ms" },
+    { name: "  WAL a pushed change", value: total(own, "walBytes") / CYCLES / ROWS, unit: "B" },
   ]);
 }
 
-async function fill({ client }: WatchedDatabase): Promise<void> {
+async function fill({ client }: Database): Promise<void> {
   await client.query("SET session_replication_role = replica");
   await client.query(
     `INSERT INTO salesforce.contact (id, sfid, key__c, lastname, systemmodstamp)

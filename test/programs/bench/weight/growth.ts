@@ -1,8 +1,9 @@
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { type Figure, processorTime } from "../figures.ts";
-import { beginCycle, IDLE_END, provision, type Store } from "../sync/bench-mapping.ts";
-import { total, type WatchedDatabase, watchDatabase } from "./statements.ts";
+import type { Bench, Database } from "../sync/bench.ts";
+import { provision } from "../sync/bench-mapping.ts";
+import { cycleAndBeat, takenBy, total } from "./statements.ts";
 
 const FIRST_ROUNDS = 5;
 const ROUNDS = 20;
@@ -15,69 +16,54 @@ const MOST_GROWTH = 1.3;
  * each mapping, and one beat of each workspace.
  */
 export async function measureGrowth(
-  server: string,
+  bench: Bench,
   of: "mappings" | "workspaces",
   sizes: readonly number[],
 ): Promise<Figure[]> {
-  const database = await watchDatabase(server);
+  const database = await bench.createDatabase();
   const { url, client } = database;
   const figures: Figure[] = [];
   let cheapest = Infinity;
-  try {
-    let made = 0;
-    for (const size of sizes) {
-      for (; made < size; made++) {
-        const [schema, table] = of === "workspaces" ? [`workspace_${made}`, "map_0"] : ["salesforce", `map_${made}`];
-        await provision(url, contactShape({ schema, table, mappingId: table }), { schema });
-        await client.query(`UPDATE ${schema}._bridge_state SET position = now(), slow = now(), deleted = now()`);
-      }
-      const names = Array.from({ length: size }, (_, at) => at);
-      const schemas = of === "workspaces" ? names.map((at) => `workspace_${at}`) : ["salesforce"];
-      const ids = of === "workspaces" ? ["map_0"] : names.map((at) => `map_${at}`);
-      const { own, server: theirs, statements } = await measure(database, schemas, ids);
-      const each = (all: number) => all / ROUNDS / size;
-      const cost = each(own + theirs);
-      cheapest = Math.min(cheapest, cost);
-      figures.push(
-        { name: `${size} ${of}: processor time of a cycle and its share of a beat`, value: each(own), unit: "ms" },
-        { name: "  PostgreSQL's", value: each(theirs), unit: "ms" },
-        { name: "  both, against the cheapest so far", value: cost / cheapest, unit: "×", atMost: MOST_GROWTH },
-        { name: "  statements", value: each(statements), unit: "" },
-        { name: "  memory", value: process.memoryUsage.rss() / 2 ** 20, unit: "MiB" },
-      );
+  let made = 0;
+  for (const size of sizes) {
+    for (; made < size; made++) {
+      const [schema, table] = of === "workspaces" ? [`workspace_${made}`, "map_0"] : ["salesforce", `map_${made}`];
+      await provision(url, contactShape({ schema, table, mappingId: table }), { schema });
+      await client.query(`UPDATE ${schema}._bridge_state SET position = now(), slow = now(), deleted = now()`);
     }
-    return figures;
-  } finally {
-    await database.close();
+    const names = Array.from({ length: size }, (_, at) => at);
+    const schemas = of === "workspaces" ? names.map((at) => `workspace_${at}`) : ["salesforce"];
+    const ids = of === "workspaces" ? ["map_0"] : names.map((at) => `map_${at}`);
+    const { own, server, statements } = await measure(bench, database, schemas, ids);
+    const each = (all: number) => all / ROUNDS / size;
+    const cost = each(own + server);
+    cheapest = Math.min(cheapest, cost);
+    figures.push(
+      { name: `${size} ${of}: processor time of a cycle and its share of a beat`, value: each(own), unit: "ms" },
+      { name: "  PostgreSQL's", value: each(server), unit: "ms" },
+      { name: "  both, against the cheapest so far", value: cost / cheapest, unit: "×", atMost: MOST_GROWTH },
+      { name: "  statements", value: each(statements), unit: "" },
+      { name: "  memory", value: process.memoryUsage.rss() / 2 ** 20, unit: "MiB" },
+    );
   }
+  return figures;
 }
 
-async function measure(database: WatchedDatabase, schemas: readonly string[], ids: readonly string[]) {
+async function measure(bench: Bench, database: Database, schemas: readonly string[], ids: readonly string[]) {
   let now = Date.now();
-  const open = (schema: string): Store =>
-    createCycleStores(() => new Date(now))({ url: database.url, schema, maxConnections: 100 });
-  const stores = schemas.map(open);
-  const round = async () => {
-    now += 60_000; // each beat is noted
-    for (const store of stores) {
-      for (const mappingId of ids) {
-        const lease = await beginCycle(store, { mappingId });
-        await store.claim(lease, 200);
-        await store.finish(lease, IDLE_END);
-      }
-      await store.syncStates(ids);
-      const beats = ids.map((mappingId) => ({ mappingId, configVersion: 1 }));
-      await store.endIdle({ slot: Math.floor(now / 1000), beats, unchanged: null });
+  const open = createCycleStores(() => new Date(now));
+  const stores = schemas.map((schema) => open({ url: database.url, schema, maxConnections: 100 }));
+  const rounds = async (count: number) => {
+    for (let at = 0; at < count; at++) {
+      now += 60_000; // each beat is noted
+      for (const store of stores) await cycleAndBeat(store, ids, ids, now);
     }
   };
-  for (let at = 0; at < FIRST_ROUNDS; at++) await round();
+  await rounds(FIRST_ROUNDS);
   await database.client.query("VACUUM ANALYZE");
-  await database.reset();
   const before = processorTime();
-  for (let at = 0; at < ROUNDS; at++) await round();
+  const taken = await takenBy(bench, database, () => rounds(ROUNDS));
   const own = processorTime() - before;
-  const taken = await database.taken();
   for (const store of stores) await store.close();
-  const server = total(taken, "planned") + total(taken, "executed");
-  return { own, server, statements: total(taken, "statements") };
+  return { own, server: total(taken, "planned") + total(taken, "executed"), statements: total(taken, "statements") };
 }

@@ -1,20 +1,17 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { Client } from "pg";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { becomeReleased } from "../../../support/worlds/released-schema.ts";
-import { loadByEngine } from "../load/load-ways.ts";
-import { run } from "../sync/bench-database.ts";
+import type { BenchOrg, Database } from "../sync/bench.ts";
 import { benchMapping, cycleOf, openStore } from "../sync/bench-mapping.ts";
-import type { BenchOrg } from "../sync/bench-org.ts";
-import { updateByBulk } from "../sync/plain-updates.ts";
+import { loadByEngine } from "../sync/load.ts";
+import { updateByBulk } from "../sync/plain-client.ts";
 
 export const PLAIN = "Plain__c";
 export const MAPPED = "Mapped__c";
 
 /** A database of an application with one table that Bridge does not know, and one that it maps. */
-export interface Sides {
-  readonly url: string;
+export interface Sides extends Database {
   readonly org: BenchOrg;
   readonly shape: TableShape;
   /** Rows of each table, and changes of a backlog each way. */
@@ -33,10 +30,10 @@ export interface Situation {
 /** In the order in which a mapping lives through them. */
 export const SITUATIONS: readonly Situation[] = [
   { name: "provisioning", prepare: leave, run: provisionOften },
-  { name: "first load", run: load },
+  { name: "first load", run: loadAs("engine") },
   { name: "idle", run: beat },
   { name: "backlog both ways", prepare: changeAll, run: workOff },
-  { name: "comparison", run: compare },
+  { name: "comparison", run: loadAs("sweep") },
   { name: "upgrade", prepare: becomeOld, run: upgrade },
 ];
 
@@ -45,12 +42,11 @@ const provisionerOf = ({ url }: Sides) => createProvisioner({ url, schema: "sale
 /** The mapping's table as an application's own, without indexes and triggers of Bridge. */
 async function leave(sides: Sides): Promise<void> {
   await provisionerOf(sides).retire(benchMapping(MAPPED));
-  const indexes = await run<{ name: string }>(
-    sides.url,
+  const { rows } = await sides.client.query<{ name: string }>(
     `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indrelid = 'salesforce.mapped__c'::regclass AND NOT indisprimary
        AND pg_get_indexdef(indexrelid) ~ 'sfid'`,
   );
-  for (const { name } of indexes) await run(sides.url, `DROP INDEX ${name}`);
+  for (const { name } of rows) await sides.client.query(`DROP INDEX ${name}`);
 }
 
 async function provisionOften(sides: Sides): Promise<void> {
@@ -63,12 +59,10 @@ async function provisionOften(sides: Sides): Promise<void> {
   }
 }
 
-async function load({ url, org, shape }: Sides): Promise<void> {
-  await loadByEngine({ way: "engine", url, org: org.connection, object: MAPPED, shape });
-}
-
-async function compare({ url, org, shape }: Sides): Promise<void> {
-  await loadByEngine({ way: "sweep", url, org: org.connection, object: MAPPED, shape });
+function loadAs(way: "engine" | "sweep") {
+  return async ({ url, org, shape }: Sides): Promise<void> => {
+    await loadByEngine({ way, url, org: org.connection, object: MAPPED, shape });
+  };
 }
 
 async function beat(sides: Sides): Promise<void> {
@@ -84,32 +78,29 @@ const cycle = ({ url, org }: Sides) =>
   cycleOf(MAPPED, openStore({ url, schema: "salesforce" }), org.connection, { mostSeconds: 140 });
 
 /** Every record, and every row in another field. */
-async function changeAll({ url, org, rows }: Sides): Promise<void> {
-  const all = await run<{ sfid: string }>(
-    url,
+async function changeAll({ client, org, rows }: Sides): Promise<void> {
+  const changed = await client.query<{ sfid: string | null }>(
     `UPDATE salesforce.mapped__c SET first__c = 'by the application' WHERE id <= ${rows} RETURNING sfid`,
   );
-  const updates = all.filter(({ sfid }) => sfid !== null).map(({ sfid }) => ({ id: sfid, value: "by a colleague" }));
+  const updates = changed.rows.flatMap(({ sfid }) => (sfid === null ? [] : [{ id: sfid, value: "by a colleague" }]));
   await updateByBulk(org, MAPPED, updates);
 }
 
 /** Until everything that waited at the beginning has been sent, and pulled with it. */
 async function workOff(sides: Sides): Promise<void> {
-  const [last] = await run<{ id: number }>(sides.url, "SELECT max(id)::int AS id FROM salesforce._trigger_log");
-  const left = `SELECT FROM salesforce._trigger_log WHERE processed_at IS NULL AND NOT held AND id <= ${last?.id} LIMIT 1`;
+  const sql = async (text: string) => (await sides.client.query<{ id: number }>(text)).rows;
+  const [last] = await sql("SELECT max(id)::int AS id FROM salesforce._trigger_log");
+  const left = `SELECT id FROM salesforce._trigger_log WHERE processed_at IS NULL AND NOT held AND id <= ${last?.id} LIMIT 1`;
   do await cycle(sides);
-  while ((await run(sides.url, left)).length > 0);
+  while ((await sql(left)).length > 0);
 }
 
 /** Bridge's own tables and triggers as a version before made them. */
-async function becomeOld({ url }: Sides): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
+async function becomeOld({ client }: Sides): Promise<void> {
   const sql = async (text: string, values: readonly unknown[] = []) => (await client.query(text, [...values])).rows;
   await becomeReleased({ sql, workspaceId: benchMapping(MAPPED).workspaceId });
   await sql(`UPDATE salesforce._bridge_state SET layout = layout || '{"captureVersion": 1}'`);
   await sql("CREATE INDEX mapped__c_systemmodstamp_idx ON salesforce.mapped__c (systemmodstamp)");
-  await client.end();
 }
 
 async function upgrade(sides: Sides): Promise<void> {

@@ -1,6 +1,25 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import { KINDS, type WritersOrder, type Written } from "./written.ts";
+import { answer } from "../apart.ts";
+
+/** What an application's writers do in a process of their own, until it is sent something. */
+export interface WritersOrder {
+  readonly url: string;
+  /** One table that Bridge does not know, and one that it does; both have rows with the keys from 1. */
+  readonly tables: readonly [plain: string, mapped: string];
+  readonly rows: number;
+}
+
+export const KINDS = ["UPDATE", "INSERT", "DELETE"] as const;
+type Kind = (typeof KINDS)[number];
+
+/** What the writers print as they end: milliseconds of each statement, and what they saw of waits for Bridge's locks. */
+export interface Written {
+  readonly plain: Readonly<Record<Kind, readonly number[]>>;
+  readonly mapped: Readonly<Record<Kind, readonly number[]>>;
+  /** The longest wait in milliseconds, to some 10 ms, by the beginning of what Bridge's session did. */
+  readonly behind: Readonly<Record<string, number>>;
+}
 
 const WRITERS = 3;
 const PAUSE_MILLISECONDS = 20;
@@ -63,20 +82,20 @@ async function connect(connectionString: string, application_name: string): Prom
   return client;
 }
 
-/** The writers of an application, in a process of their own, until its standard input ends: prints `Written` in its second line. */
-const order = JSON.parse(process.argv[2] ?? "") as WritersOrder;
-let isOver = false;
-process.stdin.on("end", () => {
-  isOver = true;
-});
-process.stdin.resume();
-const behind: Record<string, number> = {};
-const written: Written = { plain: none(), mapped: none(), behind };
-const looker = await connect(order.url, "looker");
-const clients = await Promise.all(Array.from({ length: WRITERS }, () => connect(order.url, "writer")));
-console.log("connected");
-const writing = clients.map((client, at) => write(client, at, order, written, () => isOver));
-await Promise.all([...writing, look(looker, behind, () => isOver)]);
-console.log(JSON.stringify(written));
-// No exit: a pipe may still hold a part of the line.
-await Promise.all([looker, ...clients].map((client) => client.end()));
+/** This file as a program, which sends something when it is connected, and its `Written` when it is sent something. */
+export const WRITERS_PROGRAM: string = import.meta.filename;
+if (import.meta.main) {
+  const order = JSON.parse(process.argv[2] ?? "") as WritersOrder;
+  let isOver = false;
+  process.once("message", () => {
+    isOver = true;
+  });
+  const behind: Record<string, number> = {};
+  const written: Written = { plain: none(), mapped: none(), behind };
+  const looker = await connect(order.url, "looker");
+  const clients = await Promise.all(Array.from({ length: WRITERS }, () => connect(order.url, "writer")));
+  process.send?.("connected");
+  const writing = clients.map((client, at) => write(client, at, order, written, () => isOver));
+  await Promise.all([...writing, look(looker, behind, () => isOver)]);
+  answer(written);
+}
