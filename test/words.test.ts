@@ -18,6 +18,25 @@ test("comments, strings, pages and file names use the field's words", () => {
   expect(FILES.flatMap((file) => privateWordsOf(file, readFileSync(join(PROJECT, file), "utf8")))).toEqual([]);
 });
 
+test("a private word is found in a comment, in a string, in a file's name and in a page, with its line", () => {
+  const source = "const a = 1;\n/**\n * The row is\n * told.\n */\nfail(`it stands at ` + `b`); // tells\n";
+
+  expect(privateWordsOf("lib/sync/push.ts", source).map((found) => found.split(" (")[0])).toEqual([
+    'lib/sync/push.ts:4: "told"',
+    'lib/sync/push.ts:6: "stands"',
+    'lib/sync/push.ts:6: "tells"',
+  ]);
+  expect(privateWordsOf("lib/sync/in-hand.ts", "")).toHaveLength(1);
+  expect(privateWordsOf("lib/docs/rows.md", "One goes\non")).toHaveLength(1);
+  expect(privateWordsOf("lib/console/a.tsx", "<p>\n  Be told\n</p>")).toHaveLength(1);
+});
+
+test("code, an ordinary use of the same letters and an import's path are no private words", () => {
+  const source = 'import { told } from "./told.ts";\nconst told = /told/; // in doubt, a stand-in, go on call\n';
+
+  expect(privateWordsOf("lib/sync/push.ts", source)).toEqual([]);
+});
+
 const COMMENT = /\/\*[\s\S]*?\*\/|\s\/\/[^\n]*/g;
 
 /** Functions and fields that comments name, `likeThis`, and that no code of these files has. */
@@ -39,4 +58,11 @@ test("what a comment names is there", () => {
   );
 
   expect(namesOfNothing(sources)).toEqual(OF_OTHERS);
+});
+
+test("a name that is gone is found in a comment, and one that is there is not", () => {
+  const here = ["a.ts", "/** As `readRows()` and `writeRows` do. */\nconst readRows = 1; // like `askedFor`"] as const;
+  const there = ["b.ts", "export const askedFor = 2;"] as const;
+
+  expect(namesOfNothing([here, there])).toEqual(["a.ts: writeRows"]);
 });

@@ -33,6 +33,16 @@ test("each citation in the code names something that is in the repository, and n
   expect(missing).toEqual([]);
 });
 
+test("a citation that names nothing would be found", () => {
+  expect(missingSections("(contract 3.1, 6.4.2, 6.4.9 and 3.9)")).toEqual(["contract 6.4.9", "contract 3.9"]);
+  expect(missingSections("(salesforce-facts 7 and 88)")).toEqual(["salesforce-facts 88"]);
+  expect(missingFiles("bin/serve.ts", "// lib/docs/rows.md has more, lib/docs/raws.md and read-pages.ts too")).toEqual([
+    ...["bin/serve.ts: lib/docs/raws.md", "bin/serve.ts: read-pages.ts"],
+  ]);
+  const anchors = 'const texts = ["lib/infra/RUNBOOK.md#throttles", "lib/infra/RUNBOOK.md#throttled"];';
+  expect(missingFiles("bin/serve.ts", anchors)).toEqual(["bin/serve.ts: lib/infra/RUNBOOK.md#throttled"]);
+});
+
 /** Comments, and the names of tests, which cite as well. */
 function commentsIn(source: string): string[] {
   return [...source.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*|\b(?:test|describe)\("[^"]*"/gm)].map(([text]) =>

@@ -15,6 +15,10 @@ const NAMES_OF_CONNECTIONS = ["bridge long work", "bridge connecting"];
 const documents = DOCUMENTS.filter((file) => existsSync(join(PROJECT, file)));
 
 describe("in the documentation", () => {
+  test.each(documents)("%s: every block of commands says how it can run", (file) => {
+    for (const code of shellBlocks(file).flatMap(({ exits }) => exits)) expect(code).toBeGreaterThanOrEqual(0);
+  });
+
   test("every block runs in a test, but for those that deploy to an AWS account or remove what is in it", () => {
     const skipped = documents.flatMap((file) => shellBlocks(file)).filter((block) => block.skipped !== null);
 
@@ -42,6 +46,25 @@ describe("in the documentation", () => {
   test.each(documents)("%s: every command of bridge and every option is one that exists", (file) => {
     expect(codeIn(textOf(file)).flatMap(mistakesIn)).toEqual([]);
   });
+});
+
+test.each([
+  ["npx bridge mapping lst", ["npx bridge mapping lst: bridge mapping has no command lst"]],
+  ["npx bridge errors --regroup", ["npx bridge errors --regroup: bridge errors has no option --regroup"]],
+  ['npx bridge sql "SELECT 1" && npx bridge mapping create Contact --fields LastName --json', []],
+  ["the role bridge", []],
+])("a page with `%s` has the mistakes %j", (code, mistakes) => {
+  expect(mistakesIn(code)).toEqual(mistakes);
+});
+
+test("a block that is not marked as it should is refused with its place", () => {
+  const read = (words: string) => shellBlocks("page.md", `# Title\n\n\`\`\`${words}\nnpx bridge whoami\n\`\`\`\n`);
+
+  expect(() => read("")).toThrow("page.md:4: mark these commands as sh");
+  expect(() => read("sh later")).toThrow(
+    'page.md:4: after sh write nothing, "skip: why", "exits: code" or "with: name"',
+  );
+  expect(read("sh exits: 0 or 10")).toMatchObject([{ line: 4, exits: [0, 10], skipped: null, preparation: null }]);
 });
 
 /** What is wrong with the commands of bridge in a line of code. */

@@ -11,7 +11,7 @@ const { scripts } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8
 
 /** What measures, proves or drills, by the name of its script; each runs for minutes. */
 const PROGRAMS = Object.entries(scripts).flatMap(([name, command]) =>
-  /^(bench|drill|prove):|^(attack|soak|judge|test:all)$/.test(name)
+  /^(bench|drill|prove):|^(attack|soak|structure|judge|test:all)$/.test(name)
     ? [[name, command.split(" ").at(-1) ?? ""] as const]
     : [],
 );

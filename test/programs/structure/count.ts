@@ -1,12 +1,42 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Import } from "../../support/checks/imports.ts";
 
-/** Files of code that git tracks. */
-const sources = (...folders: readonly string[]): string[] =>
-  execFileSync("git", ["ls-files", ...folders], { encoding: "utf8" })
-    .split("\n")
-    .filter((file) => /\.tsx?$/.test(file));
+/** What is counted as the product: what deploys, without the clients, the local cloud, the deployment and generated types. */
+const NOT_PRODUCT = /^lib\/(console|cli|local|infra|docs)\/|openapi\/types\.ts$/;
+
+/** Files of the project that git tracks. */
+function tracked(...folders: readonly string[]): string[] {
+  return execFileSync("git", ["ls-files", ...folders], { encoding: "utf8" })
+    .trim()
+    .split("\n");
+}
+
+const sources = (...folders: readonly string[]): string[] => tracked(...folders).filter((file) => /\.tsx?$/.test(file));
+
+/** Lines of the product's files. */
+export function productLines(): number {
+  return tracked("bin", "functions", "lib")
+    .filter((file) => /\.(ts|tsx|mjs|sql)$/.test(file) && !NOT_PRODUCT.test(file))
+    .reduce((lines, file) => lines + readFileSync(file, "utf8").split("\n").length - 1, 0);
+}
+
+/** Import statements between files of different folders below a folder. */
+export function chapterEdges(imports: readonly Import[], folder: string): number {
+  const isInside = (path: string) => path.startsWith(folder);
+  return imports.filter(({ from, to }) => isInside(from) && isInside(to) && dirname(from) !== dirname(to)).length;
+}
+
+/** The folders of lib and functions with the most files of their own, `functions/api` aside. */
+export function filesPerFolder(): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const file of tracked("lib", "functions")) {
+    if (/\.tsx?$/.test(file)) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  }
+  counts.delete("functions/api");
+  return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one).slice(0, 5));
+}
 
 /** A folder may hold this many files of code; more are chapters that have no name yet. */
 const MOST_FILES = 25;
@@ -29,8 +59,14 @@ export function mutualChapters(imports: readonly Import[]): string[] {
   const pairs = Map.groupBy(crossing, ({ from, to }) => [chapterOf(from), chapterOf(to)].sort().join(" <> "));
   return [...pairs].flatMap(([pair, edges]) => {
     const isMutual = new Set(edges.map(({ from }) => chapterOf(from))).size > 1;
-    const named = edges.map(({ from, to }) => `${from} > ${to}`).sort();
-    return isMutual ? [`${pair}: ${named.join(", ")}`] : [];
+    return isMutual
+      ? [
+          `${pair}: ${edges
+            .map(({ from, to }) => `${from} > ${to}`)
+            .sort()
+            .join(", ")}`,
+        ]
+      : [];
   });
 }
 
@@ -55,14 +91,33 @@ function chapterOf(file: string): string {
   return `${room}/${chapter}`;
 }
 
-/** The files that import each other, directly or through others, and those between them, as one text; none where there is no cycle. */
+/** How many groups of files import each other, directly or through others. */
 export function importCycles(imports: readonly Import[], { withTypes }: { readonly withTypes: boolean }): string[] {
-  let edges = imports.filter(({ isPackage, isType }) => !isPackage && (withTypes || !isType));
-  // A file that imports none of the rest, or that none of the rest imports, is in no cycle.
-  for (let before = -1; before !== edges.length; ) {
-    before = edges.length;
-    const [importing, imported] = [new Set(edges.map(({ from }) => from)), new Set(edges.map(({ to }) => to))];
-    edges = edges.filter(({ from, to }) => imported.has(from) && importing.has(to));
+  const next = new Map<string, string[]>();
+  for (const { from, to, isPackage, isType } of imports) {
+    if (!isPackage && (withTypes || !isType)) next.set(from, [...(next.get(from) ?? []), to]);
   }
-  return edges.length === 0 ? [] : [[...new Set(edges.map(({ from }) => from))].sort().join(", ")];
+  return stronglyConnected(next).map((files) => files.sort().join(", "));
+}
+
+/** Tarjan's algorithm: the groups of more than one file. */
+function stronglyConnected(next: ReadonlyMap<string, readonly string[]>): string[][] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const groups: string[][] = [];
+  const visit = (file: string): void => {
+    index.set(file, index.size);
+    low.set(file, index.get(file) ?? 0);
+    stack.push(file);
+    for (const other of next.get(file) ?? []) {
+      if (!index.has(other)) visit(other);
+      if (stack.includes(other)) low.set(file, Math.min(low.get(file) ?? 0, low.get(other) ?? 0));
+    }
+    if (low.get(file) !== index.get(file)) return;
+    const group = stack.splice(stack.indexOf(file));
+    if (group.length > 1) groups.push(group);
+  };
+  for (const file of next.keys()) if (!index.has(file)) visit(file);
+  return groups;
 }
