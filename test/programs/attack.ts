@@ -23,7 +23,7 @@ const PARTS: Readonly<Record<PartName, string>> = {
 };
 const NAMES = Object.keys(PARTS);
 
-const HELP = `npm run attack [-- --only NAME,NAME] [--seed N]
+const HELP = `npm run attack [-- --only NAME,NAME] [--seed N] [--json]
 
 Attacks a running Bridge with a database and an org of its own, all on this machine, for ten minutes at most. A finding
 is a wrong let-in, an answer 5xx, a hang, a stack trace, a secret in an answer, an address that must not be reached, or
@@ -34,9 +34,10 @@ ${Object.entries(PARTS)
   .join("\n")}
 
   --only     some of them
-  --seed N   the same requests again (chosen and printed unless given)`;
+  --seed N   the same requests again (chosen and printed unless given)
+  --json     the figures for programs`;
 
-const options = readOptions(HELP, { only: { type: "string" }, seed: { type: "string" } });
+const options = readOptions(HELP, { only: { type: "string" }, seed: { type: "string" }, json: { type: "boolean" } });
 const only = options.only?.split(",") ?? NAMES;
 const seed = Number(options.seed ?? Date.now() % 1_000_000);
 const unknown = only.filter((name) => !NAMES.includes(name));
@@ -61,7 +62,8 @@ function attack(): void {
   const { status, error } = spawnSync("vitest", args, { stdio: [...stdio], env, timeout: 3_600_000 });
   const figures = read(file);
   rmSync(folder, { recursive: true, force: true });
-  report(figures);
+  if (options.json) console.log(JSON.stringify({ seed, parts: figures }));
+  else report(figures);
   const undone = only.filter((name) => figures[name] === undefined);
   if (undone.length > 0)
     fail(`not tried to the end: ${undone.join(", ")} (${error?.message ?? `vitest ended with ${status}`})`);

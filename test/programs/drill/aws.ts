@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import { type Deployment, smoke } from "./smoke.ts";
 
-const HELP = `npm run drill:aws
+const HELP = `npm run drill:aws [-- --json]
 
 Deploys the stage "drill" into the account of the environment's AWS credentials, asks it what a deployment that is well
 answers, and destroys it again with all that it holds, whatever the result. Says so in one line when there are no
@@ -15,7 +15,7 @@ const PROJECT = resolve(import.meta.dirname, "../../..");
 const CDK = join(PROJECT, "node_modules/.bin/cdk");
 const STAGE = ["-c", "stage=drill", "--no-notices"];
 
-readOptions(HELP, {});
+const options = readOptions(HELP, { json: { type: "boolean" } });
 
 if (hasCredentials(process.env)) await drill();
 else
@@ -33,7 +33,9 @@ async function drill(): Promise<void> {
   try {
     cdk("deploy", "--all", "--require-approval", "never", "--outputs-file", outputs);
     const steps = await smoke(deploymentOf(outputs));
-    for (const { name, wrong } of steps) console.log(wrong === null ? `ok     ${name}` : `WRONG  ${name}: ${wrong}`);
+    if (options.json) console.log(JSON.stringify({ steps }));
+    else
+      for (const { name, wrong } of steps) console.log(wrong === null ? `ok     ${name}` : `WRONG  ${name}: ${wrong}`);
     if (steps.some(({ wrong }) => wrong !== null)) process.exitCode = 1;
   } finally {
     cdk("destroy", "--all", "--force");

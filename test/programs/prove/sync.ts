@@ -19,11 +19,12 @@ nothing of the engine.
   --long        rounds of two minutes and more, with this seed and those after it, until there were 1,000 kills and a
                 million changes; each does a quarter of everything that can be done at every point, by the seed. What was
                 done is kept in the folder for temporary files, and the next start continues
+  --json        what was done and found, a proof for each round, as one line of JSON
 `;
 
 const values = readOptions(HELP, {
   ...{ seed: { type: "string" }, mappings: { type: "string" }, restores: { type: "string" } },
-  ...{ brief: { type: "boolean" }, long: { type: "boolean" } },
+  ...{ brief: { type: "boolean" }, long: { type: "boolean" }, json: { type: "boolean" } },
 });
 
 /** How much the rounds of a long proof do together. */
@@ -32,7 +33,8 @@ const ENOUGH = { kills: 1_000, changes: 1_000_000 };
 if (process.platform === "win32") console.log("the proof stops processes by signals, which Windows has not");
 else {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
-  const say = (text: string) => console.log(`${String(Math.round(performance.now() / 1000)).padStart(4)} s  ${text}`);
+  const print = values.json ? console.error : console.log;
+  const say = (text: string) => print(`${String(Math.round(performance.now() / 1000)).padStart(4)} s  ${text}`);
   // Said first, so that a run that is broken off can be done again.
   say(`seed ${seed}`);
   const asked: Asked = {
@@ -42,7 +44,7 @@ else {
     extent: values.long ? "thorough" : values.brief ? "brief" : "usual",
   };
   const proofs = values.long ? await proveInRounds(asked) : [await runProof(asked)];
-  console.log(summaryOf(proofs));
+  console.log(values.json ? JSON.stringify(proofs) : summaryOf(proofs));
   // All is closed by now, but Node may wait without end for a socket whose other side was killed while it connected: its
   // own cleaning up spins then, seen once in a thousand seconds of trouble.
   process.exit(proofs.every(({ findings }) => findings.length === 0) ? 0 : 1);

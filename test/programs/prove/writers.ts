@@ -14,6 +14,7 @@ both values in a conflict; and no more may fall between check and save than the 
   --seed N     the same writers again (chosen and printed unless given)
   --check off  without the check before a save, which must fail
   --brief      60 double writes in a minute or two, one heap for each policy
+  --json       the result as one line of JSON
 
 Ends with 1 when a double write was decided wrongly.`;
 
@@ -21,6 +22,7 @@ const options = readOptions(HELP, {
   seed: { type: "string" },
   check: { type: "string" },
   brief: { type: "boolean", default: false },
+  json: { type: "boolean" },
 });
 
 /** The program ends after so long, whatever it waits for. */
@@ -75,7 +77,12 @@ function report(lanes: readonly Lane[], judged: readonly Judged[], differing: nu
   const violations = judged.filter(({ violation }) => violation !== null);
   const isProven = violations.length === 0 && differing === 0 && ways.every(({ between, atMost }) => between <= atMost);
   process.exitCode = isProven ? 0 : 1;
-  console.table(lanes.map((lane) => lineOf(lane, judged)));
+  const lines = lanes.map((lane) => lineOf(lane, judged));
+  if (options.json) {
+    console.log(JSON.stringify({ seed, seconds, isProven, differing, lanes: lines, ways, violations }));
+    return;
+  }
+  console.table(lines);
   for (const way of ways) console.log(textOf(way));
   for (const { write, violation, story } of violations.slice(0, 20))
     console.log(`WRONG ${write.lane.object} ${write.sfid} ${write.field}: ${[violation, ...story].join("\n  ")}`);

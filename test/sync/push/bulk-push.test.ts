@@ -67,7 +67,7 @@ const cycleInMovedTime = () => world.untilDone(world.cycleOnTestClock(contact));
 async function push(): Promise<void> {
   await world.cycle(contact);
   for (let rounds = 1; "PENDING" in (await states()); rounds += 1) {
-    expect(rounds, "cycles after which the rows of a job are still under way").toBeLessThan(20);
+    expect(rounds, "cycles after which the rows of a job are still under way").toBeLessThan(5);
     await untilJobsEnd(world);
     await world.pass(10);
     await world.cycle(contact);
