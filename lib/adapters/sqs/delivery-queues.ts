@@ -5,8 +5,8 @@ import type { Queues } from "./client.ts";
 import { type Grouped, MAX_DELAY_SECONDS, send } from "./send.ts";
 
 /**
- * Wakes workers for deliveries: all attempts for slow webhooks through `slowDeliveries`, first and manual ones of the
- * others through `deliveries`, retries through the queue of their delay. SQS counts whole seconds, so a wait is rounded
+ * Wakes workers for deliveries: what is booked as slow through `slowDeliveries`, other first and manual attempts
+ * through `deliveries`, retries through the queue of their delay. SQS counts whole seconds, so a wait is rounded
  * up, and holds at most 15 minutes, so a longer one takes several hops: a wake-up that comes early is sent again for
  * what is left.
  */
