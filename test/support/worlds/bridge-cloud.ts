@@ -1,8 +1,6 @@
 import { BatchWriteItemCommand, DeleteTableCommand, ListTablesCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { DeleteScheduleCommand, ListSchedulesCommand } from "@aws-sdk/client-scheduler";
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { guardByPolicy } from "../../../functions/services/composition.ts";
-import { PEPPER_KEY } from "../../../lib/adapters/dynamodb/access/pepper.ts";
+import { guardByPolicy, pepper } from "../../../functions/services/composition.ts";
 import { createTestClock, type TestClock } from "../../../lib/local/clock.ts";
 import {
   QUEUES,
@@ -30,13 +28,10 @@ export async function startBridgeCloud({ clock = createTestClock(TEST_START) } =
   if (one.inUse) throw new Error("this process's cloud is in use: close it first");
   one.inUse = true;
   const { cloud } = one;
-  const kept = await keptPepper(cloud);
   const emptied = await empty(one);
   one.useClock(clock);
   const missing = TABLE_NAMES.filter((name) => !emptied.has(physicalName(name)));
   await Promise.all(missing.map((name) => cloud.dynamodb.ensureTable(tableProperties(name))));
-  const TableName = physicalName("workspaces");
-  if (kept) await cloud.clients.documents.send(new PutCommand({ TableName, Item: kept }));
   const urls = Object.fromEntries(
     (Object.keys(QUEUES) as QueueName[]).map((name) => [queueVariable(name), createQueue(cloud, name)]),
   );
@@ -46,6 +41,9 @@ export async function startBridgeCloud({ clock = createTestClock(TEST_START) } =
     STAGE: "dev",
   });
   guardByPolicy();
+  // Before every test's time, so that what this process has cached of an earlier use is read again: there is none yet.
+  Reflect.set(globalThis, Symbol.for("bridge.now"), () => 0);
+  await pepper().read();
   Reflect.set(globalThis, Symbol.for("bridge.now"), () => clock.now());
   return {
     ...cloud,
@@ -83,15 +81,6 @@ async function startShared() {
     },
     inUse: false,
   };
-}
-
-/** The pepper that this process may have cached, unless a test has rotated it. */
-async function keptPepper({ clients }: TestCloud): Promise<Record<string, unknown> | null> {
-  const { TableNames = [] } = await clients.dynamodb.send(new ListTablesCommand());
-  const TableName = physicalName("workspaces");
-  if (!TableNames.includes(TableName)) return null;
-  const { Item } = await clients.documents.send(new GetCommand({ TableName, Key: PEPPER_KEY }));
-  return Item && Item["number"] === undefined ? Item : null;
 }
 
 /** Takes away what an earlier use has left: items, queues and schedules. Gives the tables that are there, empty. */
