@@ -182,10 +182,14 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "Salesforce refuses 400 rows": {
     ...{ cause: "rows_refused", row: /INVALID_EMAIL_ADDRESS/, event: "sync.failure_spike" },
-    make: () =>
-      sql(
+    make: async () => {
+      await sql(
         "INSERT INTO salesforce.contact (lastname, email) SELECT 'Bad ' || i, 'nowhere' FROM generate_series(1, 400) i",
-      ),
+      );
+      // Salesforce refuses 200 a call: what is shown between two calls counts the first ones alone.
+      const refused = "SELECT count(*)::int AS refused FROM salesforce._trigger_log WHERE state = 'FAILED'";
+      await vi.waitFor(async () => expect(await sql(refused)).toEqual([{ refused: 400 }]), NAMED);
+    },
     mend: () => sql("UPDATE salesforce.contact SET email = NULL WHERE email = 'nowhere'"),
   },
   "a webhook is paused": {
