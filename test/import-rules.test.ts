@@ -41,6 +41,10 @@ test.each(ALLOWED)("%s imports itself, and of the rest of the project no more th
   expect(strays).toEqual([]);
 });
 
+test("the model imports no package", () => {
+  expect(importsOf("lib/model/").filter(({ isPackage }) => isPackage)).toEqual([]);
+});
+
 test("a room imports the model, itself, and of other rooms no more than their ports", () => {
   const rooms = inLib().filter(({ from }) => isRoom(from));
 

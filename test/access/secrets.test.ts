@@ -2,8 +2,9 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { Client } from "pg";
 import { describe, expect, test } from "vitest";
 import { mintToken } from "../../lib/access/token.ts";
+import { newSecret } from "../../lib/webhooks/sign.ts";
 import { checkOperation } from "../support/checks/described-api.ts";
-import { keepSecret } from "../support/run/secrets.ts";
+import { keepSecret, secretsIn } from "../support/run/secrets.ts";
 import { startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestDatabase } from "../support/worlds/postgres.ts";
 
@@ -11,6 +12,18 @@ import { createTestDatabase } from "../support/worlds/postgres.ts";
 describe("a secret in plaintext fails the test that wrote it", () => {
   const PASSWORD = "a-kept-passw0rd/of=the&database";
   keepSecret(PASSWORD);
+
+  test("by its form or as it was kept, whatever its spelling; a sample, and what only looks like a token, are none", () => {
+    const [inUrl, bytes] = [encodeURIComponent(PASSWORD), Buffer.from(`ab:${PASSWORD}:c`)];
+    const session = `00D000000000000AAA!${"x".repeat(40)}`;
+    const secrets = [mintToken("operate"), newSecret(), session, PASSWORD, inUrl];
+    for (const secret of [...secrets, bytes.toString("base64"), bytes.toString("base64", 1)])
+      expect(secretsIn(`{"a":1} ${secret} and more`), secret).toHaveLength(1);
+
+    const wrong = mintToken("read").replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+    const sample = `whsec_${Buffer.from("a sample, to try a receiver with").toString("base64")}`;
+    expect(secretsIn(`${wrong} brg_a whsec_short ${sample}`)).toEqual([]);
+  });
 
   test("in an item of a table", async () => {
     const cloud = await startBridgeCloud();

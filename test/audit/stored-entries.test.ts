@@ -162,6 +162,13 @@ test("under every filter, pages by offset, pages by before_id and the CSV hold t
   }
 });
 
+test("the CSV continues behind before_id as pages do", async () => {
+  const { text } = await ask({ format: "csv", before_id: log[4]?.id ?? "" });
+
+  const rows: string[][] = parse(text, { record_delimiter: "\r\n" }).slice(1);
+  expect(rows.map(([id]) => id)).toEqual(log.slice(5).map(({ id }) => id));
+});
+
 test("a before_id that the list does not have is refused: another actor's or action's, another workspace's, an invented one", async () => {
   const [others = { id: "" }] = dataOf<readonly Made[]>(await ask({}, await createTestWorkspace()));
   const idOf = (actor: string, action: string) =>

@@ -30,6 +30,7 @@ describe("secrets", () => {
     expect(world.asked[0]?.headers["idempotency-key"]).toMatch(/^[0-9a-f-]{36}$/);
     expect(failed).toMatchObject({ code: 1, stdout: "brg_rNEW\n" });
     expect(rotated).toMatchObject({ code: 0, stdout: "brg_rNEW\n", stderr: has("valid for 48 more hours") });
+    expect(world.calls("DELETE")[0], "a day where nothing is said").toContain("in_hours=24");
     expect(last).toContain("in_hours=48");
     const asked = { name: "ci", owner: "ada@example.com", scopes: ["operate"], valid_days: 30 };
     expect(world.bodies("POST /tokens").at(-1)).toEqual(asked);

@@ -87,7 +87,9 @@ describe("tables", () => {
     [{ NO_COLOR: "1" }, [], 120, false],
     [{ TERM: "dumb" }, [], 100, false],
     [{ FORCE_COLOR: "1" }, [], undefined, true],
+    [{ FORCE_COLOR: "0" }, [], 120, false],
     [{ NO_COLOR: "1" }, ["--color"], undefined, true],
+    [{ FORCE_COLOR: "1" }, ["--no-color"], undefined, false],
     [{ FORCE_COLOR: "1" }, ["--json"], undefined, false],
   ])("have colours with %j and %j on %s columns: %j", async (environment, options, columns, hasColours) => {
     world.answer("GET /tokens", [token("a")]);

@@ -65,6 +65,13 @@ test.each(texts)("%s is one line", (path, schema) => {
   expect(taken.filter((mark) => !allowed.includes(mark))).toEqual([]);
 });
 
+test("all texts that people give are looked at", () => {
+  const given = ["create-webhook.description", "create-token.owner", "create-mapping.fields", "switch-pause.reason"];
+  const nested = ["set-salesforce.credentials.username", "list-changes?table"];
+
+  expect(texts.map(([path]) => path)).toEqual(expect.arrayContaining([...given, ...nested]));
+});
+
 test("names may be in other scripts", () => {
   const names = texts.filter(([path]) => path === "rename-workspace.name");
 

@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { RunningInstance } from "../support/processes/instance.ts";
 import { watchSockets } from "../support/processes/watched-sockets.ts";
@@ -123,6 +125,19 @@ test("nothing of all this left the machine, the console's pages included", async
   expect(page).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
   expect(sockets.hosts()).toContain("127.0.0.1");
   expect(sockets.hosts().filter((host) => !["127.0.0.1", "localhost", "::1"].includes(host))).toEqual([]);
+});
+
+test("a call to the outside would have been seen, by name or by address", async () => {
+  const { environment, hosts } = watchSockets();
+  const call = `await fetch("http://192.0.2.1/", { signal: AbortSignal.timeout(50) }).catch(() => {});
+    const resolver = new (await import("node:dns/promises")).Resolver({ timeout: 50, tries: 1 });
+    resolver.setServers(["127.0.0.1:9"]);
+    await resolver.resolve4("name.example").catch(() => {});`;
+  const env = { ...process.env, ...environment };
+
+  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", call], { env });
+
+  expect(hosts()).toEqual(["192.0.2.1", "name.example"]);
 });
 
 /** Asks for cycles of Contact until this holds. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CycleFailure, EngineState } from "../../lib/model/engine.ts";
-import { afterCycle, afterLoad, HEALTHY, isSameState } from "../../lib/model/engine.ts";
+import { afterCycle, afterDeath, afterLoad, deathsAlone, HEALTHY, isSameState } from "../../lib/model/engine.ts";
 
 const at = (minute: number) => new Date(Date.UTC(2026, 1, 3, 10, minute));
 const outage: CycleFailure = { reason: "salesforce_unavailable", message: "HTTP_503" };
@@ -81,4 +81,13 @@ test("no cycle begins for a minute after a refused login, and for five when the 
   expect(afterCycle(HEALTHY, refused, at(0)).state.restUntil).toEqual(at(1));
   expect(afterCycle(HEALTHY, { reason: "salesforce_limit", message: "" }, at(0)).state.restUntil).toEqual(at(5));
   expect(afterCycle(HEALTHY, outage, at(0)).state.restUntil).toBeNull();
+});
+
+test("deaths of its function count within a day of each other, from the second on", () => {
+  const at = (hours: number) => new Date(hours * 3_600_000);
+  const dead = (before: EngineState, hours: number) => ({ ...before, deaths: afterDeath(before, at(hours)) });
+  const once = dead(HEALTHY, 0);
+
+  expect([deathsAlone(once, at(1)), deathsAlone(dead(once, 25), at(26))]).toEqual([0, 0]);
+  expect([46, 47].map((hours) => deathsAlone(dead(once, 23), at(hours)))).toEqual([2, 0]);
 });

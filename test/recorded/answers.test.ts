@@ -157,6 +157,16 @@ test.each(recorded<RecordedDescribe>("describes").map((answer) => [answer.name, 
   },
 );
 
+test("every answer names where it was published, and holds no person's address", () => {
+  // A file of a repository, a thread, a page; `unnamed` begins one of which the index of public files names no repository.
+  const source = /^(?:[\w.-]+\/[\w.-]+@[0-9a-f]{7}:\S|[\w.-]+\/[\w.-]+#\d|https?:\/\/\S|unnamed: )/;
+  const every = [...KINDS, "describes", "rest-saves"].flatMap((kind) => recorded(kind));
+  const addresses = every.flatMap(({ text }) => text?.match(/[\w.]+@[\w.]+\.\w+/g) ?? []);
+
+  expect(every.filter((answer) => !source.test(answer.source))).toEqual([]);
+  expect(addresses.filter((address) => !/example\.com$|^[a-z]+@00ddm00000vfgtuuai/.test(address))).toEqual([]);
+});
+
 test("every call of ours that reads an answer has a recorded one", () => {
   const asked = new Set(["save", "logIn", "describe", ...ALL.map(({ ask }) => ask)]);
 

@@ -63,6 +63,8 @@ test("a revoked token opens nothing any more, within seconds, and the audit log 
 
 test("the last token that administers a workspace cannot be revoked", async () => {
   const { id } = dataOf<CreateTokenData>(await ask("read-own-token"));
+  await make({ name: "ended", owner: "ada@example.com", scopes: ["admin"], valid_days: 1 });
+  await cloud.clock.advance({ hours: 25 });
 
   const refused = await revoke(id);
 

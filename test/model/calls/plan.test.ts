@@ -47,7 +47,7 @@ const planOf = (used: number, own: number) => {
 };
 
 test("a fresh workspace pulls every ten seconds, and has 80 % of the org's calls", () => {
-  const plan = { allowed: 12_000, used: 0, paceSeconds: 10, ringSeconds: 7, pushCalls: 11_280 };
+  const plan = { allowed: 12_000, used: 0, paceSeconds: 10, ringSeconds: 7, pushCalls: 11_280, spareCalls: 10_680 };
   expect(planOf(0, 0)).toMatchObject(plan);
 });
 
