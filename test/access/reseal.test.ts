@@ -51,7 +51,6 @@ let cloud: BridgeCloud;
 let workspaceId: string;
 beforeEach(async () => {
   cloud = await startBridgeCloud();
-  process.env["KEY_ID"] = ALIAS;
   ({ id: workspaceId } = await createTestWorkspace({ postgres, salesforce }));
   const seal = (text: string) => vault().seal(workspaceId, text);
   const until = new Date(cloud.clock.now() + 600_000);
@@ -157,7 +156,7 @@ async function replaceKey(): Promise<string | undefined> {
   return former?.KeyId;
 }
 
-/** Until the test is over: the pepper stays in the cloud for the next one. */
+/** Until the test is over: the next one has the same cloud. */
 async function disable(KeyId: string | undefined): Promise<void> {
   const { kms } = cloud.clients;
   onTestFinished(async () => void (await kms.send(new EnableKeyCommand({ KeyId }))));

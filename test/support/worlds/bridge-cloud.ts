@@ -36,10 +36,8 @@ export async function startBridgeCloud({ clock = createTestClock(TEST_START) } =
     (Object.keys(QUEUES) as QueueName[]).map((name) => [queueVariable(name), createQueue(cloud, name)]),
   );
   const tables = Object.fromEntries(TABLE_NAMES.map((name) => [tableVariable(name), physicalName(name)]));
-  Object.assign(process.env, cloud.environment, urls, tables, {
-    KEY_ID: cloud.kms.ensureKey("alias/bridge-test"),
-    STAGE: "dev",
-  });
+  cloud.kms.ensureKey(KEY_ALIAS);
+  Object.assign(process.env, cloud.environment, urls, tables, { KEY_ID: KEY_ALIAS, STAGE: "dev" });
   guardByPolicy();
   // Before every test's time, so that what this process has cached of an earlier use is read again: there is none yet.
   Reflect.set(globalThis, Symbol.for("bridge.now"), () => 0);
@@ -123,6 +121,9 @@ const FEW = 100;
 
 /** Of items that one call deletes. */
 const BATCH = 25;
+
+/** By its alias, as operators name it, so that a test can put another key behind it. */
+const KEY_ALIAS = "alias/bridge-test";
 
 const TABLE_NAMES = Object.keys(TABLES) as TableName[];
 
