@@ -16,6 +16,10 @@ const ANSWERS: readonly (readonly [finding: RegExp, reason: string])[] = [
     /^AwsSolutions-IAM5\[Resource::\*\]$/,
     "scheduler:ListSchedules and Lambda's network interfaces, for which IAM knows no narrower resource",
   ],
+  [
+    /^AwsSolutions-IAM5\[Resource::arn:.*:secretsmanager:.*:secret:\*\]$/,
+    "a customer's own secrets, of any name, and of these only the ones whose tag names a workspace",
+  ],
   [/^AwsSolutions-APIG1$/, "every request leaves a line in its function's log; a second log would be paid twice"],
   [
     /^AwsSolutions-APIG2$/,

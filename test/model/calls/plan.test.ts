@@ -26,7 +26,9 @@ describe("the share is never exceeded, pulls stretch and never stop, saves conti
     expect(lived.mostOfShare).toBeLessThanOrEqual(1);
     expect(lived.longest).toBeLessThanOrEqual(longest);
     expect(lived.longestSave).toBeLessThanOrEqual(600);
-    if (lived.longest > 10) expect(lived.mostOfShare, "most of what is left is used").toBeGreaterThan(0.6);
+    // Rings may use a part of the spare calls alone (doorbells.md).
+    if (lived.longest > 10 && !story.rings)
+      expect(lived.mostOfShare, "most of what is left is used").toBeGreaterThan(0.6);
   });
 
   test("others who use half of the org's calls leave less to pulls, and the org is not used up", () => {
