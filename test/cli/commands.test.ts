@@ -67,12 +67,13 @@ describe("secrets", () => {
 
     expect((await login()).code).toBe(0);
     await user.run(["whoami"]);
-    const elsewhere = await user.run(["health", "--url", "http://127.0.0.1:1"]);
+    const others = ["http://127.0.0.1:1", "https://127.0.0.1:1"];
+    const elsewhere = await Promise.all(others.map((url) => user.run(["health", "--url", url])));
 
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(file, "utf8")).profiles.ws_1.token).toBe("brg_kept");
     expect(world.asked.at(-1)?.headers.authorization).toBe("Bearer brg_kept");
-    expect(elsewhere).toMatchObject({ code: 3, stderr: has("there is no token for http://127.0.0.1:1") });
+    expect(elsewhere).toMatchObject(others.map((url) => ({ code: 3, stderr: has(`there is no token for ${url}`) })));
     expect((await user.run(["logout"])).code).toBe(0);
     expect(readFileSync(file, "utf8")).not.toContain("brg_kept");
   });

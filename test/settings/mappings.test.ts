@@ -88,19 +88,21 @@ test("an object or a table has one mapping: the second is refused with CONFLICT"
 
 test("a change names what it changes, and everything else stays; a filter is changed, refused with its place and the remedy, and removed", async () => {
   const workspace = await openWorkspace();
-  const made = await workspace.create({ ...CONTACT, sf_polling_seconds: 60, filter: "Department = 'R&D'" });
+  const [fields, upsert_field] = [["Email", "External_Id__c", "LastName"], "External_Id__c"];
+  const filter = "Department = 'R&D'";
+  const made = await workspace.create({ ...CONTACT, fields, upsert_field, sf_polling_seconds: 60, filter });
   const { id } = dataOf<CreateMappingData>(made);
 
-  const changed = await workspace.update(id, { fields: ["LastName", "Email", "Phone"] });
+  const changed = await workspace.update(id, { fields: [...fields, "Phone"] });
   const same = await workspace.update(id, { sf_polling_seconds: 60 });
   const refused = await workspace.update(id, { filter: "Department = R&D" });
   const unknown = await workspace.update(id, { filter: "Departmant = 'R&D'" });
   const filtered = await workspace.update(id, { filter: "Department IN ('R&D', 'IT')" });
   const cleared = await workspace.update(id, { filter: null });
 
-  const filter = "Department = 'R&D'";
   expect(made.json?.data).toMatchObject({ filter, version: '"1"' });
-  expect(changed.json?.data).toMatchObject({ fields: ["Email", "LastName", "Phone"], sf_polling_seconds: 60, filter });
+  const stayed = { upsert_field, sf_polling_seconds: 60, filter };
+  expect(changed.json?.data).toMatchObject({ fields: [...fields, "Phone"], ...stayed });
   expect([changed, same].map(({ headers }) => headers["ETag"])).toEqual(['"2"', '"2"']);
   expect([refused.status, unknown.status]).toEqual([400, 400]);
   expect(refused.json?.error?.message).toBe(

@@ -149,6 +149,8 @@ test("failed rows are reported by kind, with key, name and bad value, and tried 
   const again = await retryOne(right?.["id"]);
   const kind = await ask("retry-rows", { body: query });
   const left = await failed();
+  await world.sql("UPDATE salesforce._trigger_log SET sf_message = 'IN_DOUBT: it may be there' WHERE record_id = 3");
+  const inDoubt = [await ask("retry-rows", { body: { table: "contact" } }), await ask("retry-rows", { body: {} })];
   await world.cycle(mapping);
 
   expect([one, again, kind].map(({ json }) => json?.data)).toEqual([
@@ -156,6 +158,7 @@ test("failed rows are reported by kind, with key, name and bad value, and tried 
     { retried: 0, remaining: 0 },
     { retried: 1, remaining: 0 },
   ]);
+  for (const { json } of inDoubt) expect(json?.data).toEqual({ retried: 0, remaining: 0 });
   expect([left, await failed()]).toEqual([1, 2]);
   expect(await world.sql("SELECT lastname, _ab_lastop FROM salesforce.contact WHERE sfid IS NOT NULL")).toEqual([
     { lastname: "Ada", _ab_lastop: "INSERTED" },

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import type { CycleMessage } from "../../lib/model/messages.ts";
 import { eachInAWorld, world } from "./world.ts";
 
 eachInAWorld(async () => {
@@ -60,6 +62,30 @@ test("calls that are used up fail no row, and beats rest until there may be some
   await world.control("PUT", "/calls", { used: 0 });
   await world.beats(1, 300);
   expect(await world.states()).toEqual(["SUCCESS"]);
+});
+
+test("the first mapping that the org lets in again polls those that rest, and their polls send no others", async () => {
+  await world.map({ object: "Account", fields: ["Name"] });
+  const account = await world.mappingOf("Account");
+  const polled = async () => {
+    const messages = (await world.cloud.take("cycles")) as CycleMessage[];
+    return messages.filter(({ kind }) => kind === "poll").map(({ mapping_id }) => mapping_id);
+  };
+  const rest = async (...mappings: readonly Mapping[]) => {
+    await world.control("PUT", "/calls", { used: 15_000 });
+    for (const mapping of mappings) await world.cycle(mapping);
+    await world.control("PUT", "/calls", { used: 0 });
+    await polled();
+  };
+
+  await rest(world.contact);
+  await world.pass(10);
+  await rest(account);
+  await world.beats(1, 295);
+  expect(await polled()).toEqual([account.id]);
+  await rest(world.contact);
+  await world.cycle(account);
+  expect(await polled()).toEqual([]);
 });
 
 test("a record that is locked is sent again within ten seconds, then after minutes, and the others do not wait for it", async () => {

@@ -1,8 +1,9 @@
 import { createHmac } from "node:crypto";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { database, deliveries as kept } from "../../functions/services/composition.ts";
-import { EVENT_TYPES } from "../../lib/model/delivery/event.ts";
+import { database, eventRows, deliveries as kept, now, wakeUps } from "../../functions/services/composition.ts";
+import { EVENT_TYPES, type Event } from "../../lib/model/delivery/event.ts";
+import { resendOverdue } from "../../lib/webhooks/resend-overdue.ts";
 import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { firstInGate, isWholeGrid } from "../support/run/whole-grid.ts";
@@ -363,6 +364,22 @@ describe("nothing is lost, nothing is early", () => {
     expect(first).toBeGreaterThanOrEqual(60);
     expect(first).toBeLessThanOrEqual(180);
     expect(webhook.receiver.received).toHaveLength(attempts);
+  });
+
+  test("an event whose wake-up is lost again and again is woken every five minutes", async () => {
+    const { id } = await world.publish("sync.broken");
+    const woken: number[] = [];
+    const deliveries = { async *late() {}, postpone: async () => undefined };
+
+    for (let minute = 1; minute <= 9; minute += 1) {
+      await world.cloud.clock.advance({ minutes: 1 });
+      const wake = async (events: readonly Event[]) => {
+        if (events.some((event) => event.id === id)) woken.push(minute);
+      };
+      await resendOverdue({ rows: eventRows(), deliveries, events: { wake }, wakeUps: wakeUps(), now });
+    }
+
+    expect(woken, "what is just a minute late is not woken yet").toEqual([2, 8]);
   });
 
   test("doubled messages make no second attempt", async () => {

@@ -71,14 +71,16 @@ describe("a webhook", () => {
     expect((await auditPage(webhookEntries(), { limit: 1, offset: 0 })).total).toBe(0);
   });
 
-  test("can't be this API itself, neither at first nor later", async () => {
+  test("can't be this API itself, neither at first nor later, nor while it is paused", async () => {
     const webhook = await world.webhook({ answers: 200 });
     const url = "https://api.example.com/dev/hooks";
 
     const created = await create({ url, events: ["sync.broken"] });
     const changed = await world.call("change-webhook", { ...at(webhook), body: { url } });
+    await world.call("change-webhook", { ...at(webhook), body: { active: false } });
+    const paused = await world.call("change-webhook", { ...at(webhook), body: { url } });
 
-    for (const { status, json } of [created, changed]) {
+    for (const { status, json } of [created, changed, paused]) {
       expect(status).toBe(400);
       expect(json?.error?.message).toContain("points to this API itself");
     }

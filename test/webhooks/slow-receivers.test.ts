@@ -3,7 +3,6 @@ import type { ClientRequest } from "node:http";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { webhooks } from "../../functions/services/composition.ts";
 import { SLOW_ATTEMPTS } from "../../lib/model/delivery/webhook.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
 
 let world: WebhookWorld;
@@ -104,7 +103,7 @@ describe("a slow receiver", () => {
     expect(webhook.receiver.received).toHaveLength(10);
   });
 
-  longTest("gets the slots back that a dead worker held", async () => {
+  test("gets the slots back that a dead worker held", async () => {
     const webhook = await slowWebhook();
     const until = new Date(world.after(10));
     for (let holder = 0; holder <= SLOW_ATTEMPTS; holder += 1)

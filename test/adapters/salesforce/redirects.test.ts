@@ -7,6 +7,7 @@ import { guardedFetch } from "../../../lib/adapters/salesforce/guarded-fetch.ts"
 import { orgReach } from "../../../lib/adapters/salesforce/org-reach.ts";
 import type { Org } from "../../../lib/config/org-ports.ts";
 import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
+import { orgOrigin } from "../../../lib/model/workspace/org-origin.ts";
 import type { Salesforce } from "../../../lib/sync/ports/cycle-ports.ts";
 import { type Calls, engineCalls, loginCalls, orgConnection, orgSessions } from "../../support/doubles/org-calls.ts";
 import { listen } from "../listen.ts";
@@ -107,6 +108,15 @@ test("a renewed session that names another host as its instance is not used, and
   await expect(connected.query("SELECT Id FROM Account")).rejects.toThrow("names an instance that is not Salesforce's");
   status = 302;
   expect({ reached, asked }).toEqual({ reached: [], asked: 1 });
+});
+
+test("of a login at Salesforce only Salesforce's own domains, by HTTPS, are instances", () => {
+  const of = (instance: string) => orgOrigin("https://login.salesforce.com", instance);
+
+  for (const instance of ["https://acme.my.salesforce.com", "https://acme.my.salesforce.mil"])
+    expect(of(`${instance}/`)).toBe(instance);
+  for (const instance of ["https://notsalesforce.com", "https://salesforce.com.example", "http://a.my.salesforce.com"])
+    expect(of(instance)).toBeNull();
 });
 
 test("a redirect without an address, or with one that can't be read, is refused in the same words, whatever the caller wants", async () => {

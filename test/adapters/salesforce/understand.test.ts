@@ -39,6 +39,14 @@ test("a save by SOAP that is answered without its results is in doubt", async ()
   });
 });
 
+test("results of a query without the header that says whether more follow are refused", async () => {
+  org.answer((response) => response.setHeader("content-type", "text/csv").end("Id\n"));
+
+  expect(await refusalOf(engine.bulkResults())).toMatchObject({
+    ...{ kind: "transient", code: "BROKEN_ANSWER", message: expect.stringContaining("Sforce-Locator") },
+  });
+});
+
 test.each(Object.entries(loginCalls(() => org.url)))(
   "%s at a host that is no Salesforce org says so, and nothing of the answer",
   async (_, ask) => {

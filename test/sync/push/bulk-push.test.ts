@@ -211,6 +211,27 @@ describe("a job that takes long", () => {
   });
 });
 
+test("a job that a person aborts leaves its rows in doubt, for it may still be saving them", async () => {
+  await insertMany();
+  await push();
+  await world.sql("UPDATE salesforce.contact SET title = 'new'");
+  let isKilled = false;
+  world.interfere((call) => {
+    isKilled ||= call === "org.startBulkSave";
+    if (isKilled) throw new Error("killed");
+  });
+  await world.cycle(contact);
+  world.interfere(null);
+  const job = (await jobs()).find(({ state }) => state === "Open");
+  await world.rest("PATCH", `/jobs/ingest/${job?.id}`, { state: "Aborted" });
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+
+  await world.pass(60);
+  await world.cycle(contact);
+
+  expect(await states()).toEqual({ SUCCESS: MANY, PENDING: MANY });
+});
+
 describe("a job goes by SOAP", () => {
   longTest("when the org has no Bulk API for it", async () => {
     await insertMany();
