@@ -58,7 +58,7 @@ describe("a slow receiver", () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     webhook.receiver.answer(() => released.then(slowly));
     const worked = world.workAtOnce("slowDeliveries");
-    await expect.poll(() => webhook.receiver.open()).toBe(SLOW_ATTEMPTS);
+    await expect.poll(() => webhook.receiver.open()).toBeGreaterThanOrEqual(SLOW_ATTEMPTS);
     const atOnce = webhook.receiver.mostOpen();
     release();
     await worked;
