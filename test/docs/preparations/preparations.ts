@@ -129,7 +129,7 @@ export const preparations: Preparations = {
     const port = await freePort();
     const said = await reader.starts(/Ctrl-C/, { placeholders: { 8443: String(port) } });
 
-    const [, token] = /access_token\W+(\S+)/.exec(said) ?? [];
+    const [, token] = /access token\s+(\S+)/.exec(said) ?? [];
     const path = "services/data/v68.0/sobjects/Invoice__c/describe";
     const ask = `curl --fail --silent --insecure --header 'Authorization: Bearer ${token}' https://127.0.0.1:${port}/${path}`;
     expect(JSON.parse(await reader.run(ask))).toMatchObject({ name: "Invoice__c" });
