@@ -146,6 +146,13 @@ describe("an import (contract 4.1.7)", () => {
     expect(config?.bridge).toMatchObject({ active: true, filter: null });
   });
 
+  test("leaves a mapping that only writes as it is where access says read_write", async () => {
+    await contact({ ...LAST_NAME, bridge: { sync_direction: "pg_to_sf" } });
+    await contact({ ...LAST_NAME, access: "read_write" });
+
+    expect(await kept()).toMatchObject({ bridge: { sync_direction: "pg_to_sf" } });
+  });
+
   test("takes Heroku Connect's own export as it is, and gives its foreign keys back", async () => {
     const fields = { Id: {}, SystemModstamp: {}, IsDeleted: {}, CreatedDate: {}, Name: {}, Code__c: {} };
     const indexes = { Id: { unique: true }, SystemModstamp: { unique: false }, Code__c: { unique: true } };

@@ -20,7 +20,7 @@ const report = (mappingId: string, reason: FailureReason | null) => ({
   ...HEALTHY,
   ...{ mappingId, broken: reason !== null, failure: reason, message: reason && "SAID.; helps" },
   said: reason && { message: "SAID.", remedy: undefined },
-  ...{ failingSince: SINCE, brokenSince: SINCE, restUntil: LATER },
+  ...{ failingSince: mappingId === "map_1" ? SINCE : NOW, brokenSince: SINCE, restUntil: LATER },
 });
 
 type Seen = Parameters<typeof findIncidents>[0];

@@ -29,10 +29,12 @@ const LOOPS = [
 
 /** How often each event was published. */
 let published: Map<string, number>;
+let isDown = false;
 allInOneWorld(async () => {
   await world.mapContact(["Email", "LastName"]);
   const { announcements } = world.services;
   const publish: typeof announcements.publish = async (events) => {
+    if (isDown) throw new Error("the cloud is away");
     for (const { id } of events) {
       published.set(id, (published.get(id) ?? 0) + 1);
       if ((published.get(id) ?? 0) > 20) throw new Error(`${id} is published over and over`);
@@ -57,6 +59,13 @@ async function undo(table: string, operation: string, body: string): Promise<voi
 const cycles = async (count: number) => {
   for (let cycle = 0; cycle < count; cycle += 1) await world.cycle(world.contact).catch(() => undefined);
 };
+
+test("an event that cannot be published stays in the outbox until it can", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Bad', 'none')");
+  for (isDown of [true, false]) await cycles(1);
+
+  expect([...published.values()]).toEqual([1]);
+});
 
 test.each(firstInGate(6, LOOPS))("where a trigger undoes every write, %s: %s %s", async (_, table, operation, end) => {
   await undo(table, operation, "RETURN NULL;");

@@ -49,6 +49,7 @@ describe("what Salesforce is sent", () => {
     ["boolean", "t", "true"],
     ["currency", "12345678901234567.89", "12345678901234567.89"],
     ["time", "13:30:00", "13:30:00.000Z"],
+    ["time", "13:30:00.5", "13:30:00.500Z"],
     ["date", "2026-02-03", "2026-02-03"],
     ["textarea", 'a "quote", a\nline & 🎈', 'a "quote", a\nline & 🎈'],
   ])("a %s of %s is sent as %s, a time in UTC", (type, text, expected) => {
@@ -96,6 +97,8 @@ describe("whether Salesforce holds what was sent", () => {
     ["multipicklist", 0, "A;B", "A;C", false],
     ["picklist", 0, "B;A", "A;B", false],
     ["datetime", 0, "2026-02-03T04:05:06.123Z", "2026-02-03T04:05:06.000+0000", true],
+    ["datetime", 0, "2026-02-03T04:05:06.000Z", "2026-02-03T04:05:07.000+0000", false],
+    ["time", 0, "04:05:06", "04:05:07.000Z", false],
   ])("a %s of scale %i: %s and %s are one value: %s", (type, scale, one, other, expected) => {
     expect(isSameValue(column("F", { type, scale }), one, other)).toBe(expected);
   });

@@ -156,6 +156,10 @@ describe("the doorbell", () => {
     expect(answer.headers["Content-Type"]).toBe("text/xml");
     expect(printed(answer.text)).toEqual(printed(acknowledgement?.text ?? ""));
     expect(await rows()).toEqual([{ lastname: "Lovelace" }]);
+    await world.services.engine.noteMissed(world.workspaceId, contact.id, new Date(cloud.clock.now()));
+    await world.pass(60);
+    await ringAt(url);
+    expect(await bell()).toMatchObject({ mappings: [{ state: "alive" }] });
   });
 
   longTest("that rings while Salesforce or the database is away is pulled for ten seconds later", async () => {

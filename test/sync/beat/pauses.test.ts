@@ -104,6 +104,13 @@ test("a paused workspace moves nothing, says so and why, and sends and pulls eve
   expect(await audited("workspace.resumed")).toEqual([{ actor: ACTOR, detail: { reason: null } }]);
   expect([await world.countStates(), await world.countRecords(), await rows()]).toEqual([{ SUCCESS: 250 }, 280, 280]);
   expect(metricsText(await counters().readAll())).toContain(`${figure} 0`);
+
+  const all = { token: await operatorToken(), path: { workspace_id: "deployment" } };
+  await call(switchPause, "switch-pause", { ...all, body: { paused: true } });
+  await world.pass(3);
+  expect((await ask(pollNow, "poll-now", { mapping: world.contact })).status).toBe(409);
+  await call(switchPause, "switch-pause", { ...all, body: { paused: false } });
+  await world.pass(3);
 });
 
 test("a pause in mid push ends it at the next call; what was sent counts, and the rest goes once after it", async () => {

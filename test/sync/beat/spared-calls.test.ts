@@ -76,6 +76,14 @@ describe("calls that run low", () => {
     expect(await shown()).toEqual({ state: "running", reason: null });
   });
 
+  test("stretch pulls until there are more, whatever the plan before says", async () => {
+    await world.cycles();
+    await orgHasUsed(14_000);
+    await beats();
+
+    expect(lines().map(({ pace }) => pace)).toEqual(["stretched"]);
+  });
+
   test("are counted by mapping and hour, and the plan knows of them", async () => {
     await world.insertKeyed(1);
     await world.cycles();

@@ -29,6 +29,7 @@ describe("an insert whose answer was lost", () => {
 
   test("waits eleven minutes without an upsert field and makes no second row; then what arrived is found, of equal rows each its own, and what did not is sent again", async () => {
     await mapContact();
+    await world.control("POST", "/clock", { advanceMilliseconds: -90_000 }); // the org's
     await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie'), ('Twin'), ('Twin')");
     await world.fault(LOST);
     await world.cycles();
@@ -87,6 +88,7 @@ describe("an update whose answer was lost", () => {
     await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Sklodowska', 'C-1')");
     await world.cycles();
     await world.pass(60);
+    await world.control("POST", "/clock", { advanceMilliseconds: -900 }); // the org's; its stamps have whole seconds
     await world.sql("UPDATE salesforce.contact SET lastname = 'Curie'");
   };
   const found = () => world.soql("SELECT LastName, Email FROM Contact");

@@ -91,6 +91,7 @@ test("a restored database is seen everywhere, and what is left of it until a per
     incidents: [restored("the database")],
     ...{ plan: ["restored_copy, 1 newer"], row: "bridge restore accept Contact", broken: 1, stalled: 1 },
   });
+  expect(await world.ask(readRestorePlan, "read-restore-plan")).toHaveProperty("tokens.0.owner");
 
   const path = { mapping_id: world.contact.id };
   await world.api.ask(acceptRestore, "accept-restore", { path, body: { newer: "leave" } });

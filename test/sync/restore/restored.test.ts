@@ -166,7 +166,7 @@ describe.each(firstInGate(1, POLICIES))("under %s", (policy) => {
     await cycles(2);
 
     await accept(contact, { newer: "ours" });
-    await accept(account, { newer: "leave", proposed: "leave" });
+    await accept(account, { newer: "ours", proposed: "leave", rows: [{ record_id: 2, decision: "leave" }] });
     expect(
       (await readPlan()).mappings.map(({ groups }) => groups.map(({ group, rows }) => [group, rows])),
     ).toContainEqual([

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { database, now } from "../../../../functions/services/composition.ts";
 import { rateLimits } from "../../../../lib/adapters/dynamodb/access/rate-limits.ts";
+import { readItem } from "../../../../lib/adapters/dynamodb/client/read-item.ts";
 import { aCloud, cloud } from "../../cloud.ts";
 
 aCloud();
@@ -25,6 +26,9 @@ test("sources and minutes are counted apart", async () => {
   await cloud.clock.advance({ minutes: 1 });
   expect(await limits.count("203.0.113.2", now())).toBe(1);
   expect(await limits.count("203.0.113.2", now())).toBe(2);
+  const minute = Math.floor(now().getTime() / 60_000);
+  const counted = await readItem(database(), "rateLimits", { pk: `203.0.113.2#${minute}` });
+  expect(counted).toMatchObject({ expires_at: (minute + 6) * 60 });
 });
 
 test("a write that fails rejects every caller that waited for it, and the next request is counted again", async () => {

@@ -147,6 +147,9 @@ test("keys that all move up by one take their waiting changes along, each its ow
     "ALTER TABLE salesforce.contact DROP CONSTRAINT contact_pkey, ADD PRIMARY KEY (id) DEFERRABLE INITIALLY DEFERRED",
   );
   await sql("INSERT INTO salesforce.contact (id, lastname) VALUES (1, 'Curie'), (2, 'Hopper'), (3, 'Noether')");
+  await sql(
+    "UPDATE salesforce._trigger_log SET state = 'FAILED', last_operation = 'FAILED', processed_at = now() WHERE record_id = 3",
+  );
 
   await sql("UPDATE salesforce.contact SET id = id + 1");
 

@@ -32,6 +32,7 @@ describe("a database URL", () => {
     ["db.example.com/d?sslrootcert=/etc/passwd&sslkey=/etc/passwd&host=/tmp&options=-c%20x", VERIFIED],
     ["db.example.com/d?sslmode=no-verify", { rejectUnauthorized: false }],
     ["127.0.0.1/d", false],
+    ["127.example.com/d", VERIFIED],
     ["[::1]/d", false],
     ["db.example.com/d?sslmode=disable", false],
   ])("%s has TLS %j, and names no file of the service that is read", (rest, ssl) => {
