@@ -167,6 +167,8 @@ test("the CSV continues behind before_id as pages do", async () => {
 
   const rows: string[][] = parse(text, { record_delimiter: "\r\n" }).slice(1);
   expect(rows.map(([id]) => id)).toEqual(log.slice(5).map(({ id }) => id));
+  const { json } = await ask({ before_id: log[4]?.id ?? "", to: log[9]?.created_at ?? "", limit: "3" });
+  expect(json?.data).toEqual(log.slice(10, 13));
 });
 
 test("a before_id that the list does not have is refused: another actor's or action's, another workspace's, an invented one", async () => {

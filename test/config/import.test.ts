@@ -394,7 +394,7 @@ describe("an import with one bad entry changes nothing and says what is wrong", 
 });
 
 /** Keys of another product, on each level that may have them. */
-const FOREIGN = { ...LAST_NAME, sf_max_daily_api_calls: 30_000, hc: { a: [1] } };
+const FOREIGN = { ...LAST_NAME, sf_max_daily_api_calls: 30_000, hc: { a: [1], b: 2 } };
 
 describe("keys of another product that an earlier import brought", () => {
   const importedAgain = async (config: object) => {
@@ -407,6 +407,7 @@ describe("keys of another product that an earlier import brought", () => {
     ["without its fields, too", {}],
     ["with one of them", { ...LAST_NAME, sf_max_daily_api_calls: 30_000 }],
     ["with all of them", FOREIGN],
+    ["with all of them in another order", { ...FOREIGN, hc: { b: 2, a: [1] } }],
   ])("stay when a document %s is imported, which changes nothing", async (_, again) => {
     const answer = await importedAgain(again);
 

@@ -116,6 +116,7 @@ test.each(Object.entries(FAULTS))("%s: one incident says what happened and what 
   expect(incidents.map((one) => [one.cause, one.message, one.remedy, one.commands[0]])).toEqual([
     [cause, message, remedy, command],
   ]);
+  expect(incidents.map(({ stops }) => stops)).toEqual([!/^(rows|webhook)_/.test(cause)]);
 });
 
 test("mappings that share an org or a database are one incident, with all that waits and the first next try", () => {

@@ -1,10 +1,11 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { EngineReport } from "../../lib/health/ports.ts";
 import { readHealth } from "../../lib/health/read-health.ts";
 import { FRESH_BUDGET } from "../../lib/model/calls/budget.ts";
 import type { FailureReason } from "../../lib/model/engine.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Signs } from "../../lib/model/stall.ts";
+import { DatabaseUnavailable } from "../../lib/monitoring/ports.ts";
 import { contactShape, mappingOf } from "../support/worlds/shapes.ts";
 
 const NOW = new Date("2026-11-20T12:00:00Z");
@@ -34,10 +35,11 @@ interface Reported {
   readonly mappings: readonly Mapping[];
   readonly reports: readonly EngineReport[];
   readonly signs: readonly Signs[];
+  readonly open?: () => Promise<never>;
 }
 
 /** The health of a connected workspace, as its database, its org and its engine report it. */
-function healthOf({ mappings, reports, signs }: Reported) {
+function healthOf({ mappings, reports, signs, open }: Reported) {
   const database = {
     upgrade: async () => null,
     check: async () => ({ latencyMilliseconds: 3, lastRunAt: NOW, waitingRows: 0, backlogs: [] }),
@@ -45,10 +47,10 @@ function healthOf({ mappings, reports, signs }: Reported) {
   };
   const needs = {
     mappings: { list: async () => ({ generation: 1, mappings }) },
-    monitoring: { open: async () => database },
+    monitoring: { open: open ?? (async () => database) },
     engine: { read: async () => ({ mappings: reports, usage: null, budget: FRESH_BUDGET, upgradeRefusal: null }) },
     reach: { isReachable: async () => true },
-    counters: { queueDepth: async () => ({ rows: 0 }) },
+    counters: { queueDepth: async () => ({ rows: 7 }) },
     pauses: { find: async () => null },
     webhooks: { list: async () => [] },
     now: () => NOW,
@@ -97,3 +99,9 @@ test.each([
     expect([active.sf.status, paused.sf.status]).toEqual([status, "healthy"]);
   },
 );
+
+test("a database is asked three times before it is down; the rows that wait are then those counted last", async () => {
+  const open = vi.fn(() => Promise.reject(new DatabaseUnavailable("query", "it hangs", null)));
+  const { pg, sync } = await healthOf({ mappings: [ON], reports: [], signs: [], open });
+  expect([open.mock.calls.length, pg.status, sync.pending_rows]).toEqual([3, "error", 7]);
+});

@@ -112,6 +112,8 @@ test("a change names what it changes, and everything else stays; a filter is cha
   expect(filtered.json?.data).toMatchObject({ filter: "Department IN ('R&D', 'IT')", version: '"3"' });
   expect(cleared.json?.data).toMatchObject({ filter: null, version: '"4"' });
   expect(await audited(workspace)).toEqual([...Array(3).fill("mapping.updated"), "mapping.created"]);
+  const changes = (await workspace.audited()).map(({ detail }) => detail["changed"]);
+  expect(changes.slice(0, 3)).toEqual([["filter"], ["filter"], ["fields"]]);
 });
 
 async function failed(workspaceId: string, id: string): Promise<void> {
@@ -145,11 +147,12 @@ test("a change, an import or a switch that was meant for another version is refu
   await workspace.update(id, { sf_polling_seconds: 30 });
 
   const late = await workspace.update(id, { sf_polling_seconds: 60 }, { "If-Match": version });
-  const again = await workspace.update(id, { sf_polling_seconds: 60 }, { "If-Match": '"2"' });
+  const again = await workspace.update(id, { sf_polling_seconds: 60 }, { "If-Match": '"1", W/"2"' });
 
   expect([late.status, late.json?.error?.code]).toEqual([412, "PRECONDITION_FAILED"]);
   expect(again.status).toBe(200);
   expect((await workspace.import(document, { headers })).status).toBe(412);
+  expect((await workspace.import(document, { headers, query: { dry_run: "true" } })).status).toBe(412);
 
   const old = { "If-Match": version };
   const states = async () => (await workspace.list()).map(({ active }) => active);

@@ -30,7 +30,7 @@ const list = async () => dataOf<ListTokensData>(await ask("list-tokens"));
 const listed = async (wanted: string) => (await list()).find(({ id }) => id === wanted);
 
 test("a new token opens what its scope says, is shown once, and never again", async () => {
-  const made = await make({ name: "grafana", owner: "Ada@Example.com", scopes: ["read"], valid_days: 30 });
+  const made = await make({ name: "grafana", owner: "Ada@Example.com", scopes: ["read", "read"], valid_days: 30 });
 
   const whole = { name: "grafana", owner: "ada@example.com", scopes: ["read"], state: "valid" };
   expect(made).toMatchObject({ ...whole, valid_until: "2026-03-31T12:00:00.000Z" });
@@ -90,15 +90,18 @@ test.each([
 test("a revoked token is listed for thirty days, and gone then", async () => {
   const { id } = await make({ name: "weekly", owner: "ada@example.com", scopes: ["read"] });
   await revoke(id);
-  const isListed = async () => {
+  const ended = await make({ name: "daily", owner: "ada@example.com", scopes: ["read"], valid_days: 1 });
+  const isListed = async (one = id) => {
     await cloud.dynamodb.sweepExpired();
-    return (await listed(id)) !== undefined;
+    return (await listed(one)) !== undefined;
   };
   await cloud.clock.advance({ hours: 29 * 24 });
   const within = await isListed();
   await cloud.clock.advance({ hours: 2 * 24 });
 
   expect([within, await isListed()]).toEqual([true, false]);
+  await cloud.clock.advance({ hours: 1 });
+  expect(await isListed(ended.id), "nor is one that has expired").toBe(false);
 });
 
 test("a token that is rotated opens the API beside its successor for the hours that were given, and no longer", async () => {

@@ -6,6 +6,7 @@ import { judgeUrl } from "../../lib/model/address.ts";
 import { TABLES, type TableName } from "../../lib/model/resources.ts";
 import { findWebhook, rotateSecret as replaceSecret } from "../../lib/webhooks/settings.ts";
 import { auditedIn, auditPage } from "../support/clients/audit-page.ts";
+import { dataOf } from "../support/clients/data-of.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
 
 let world: WebhookWorld;
@@ -244,6 +245,7 @@ test("deliveries come newest first, in pages of at most 200, and are gone after 
   const all = await page({});
   const middle = await page({ limit: "2", offset: "1" });
   const beyond = await page({ limit: "1000", offset: "7" });
+  const behind = await page({ before_id: dataOf<{ id: string }[]>(all)[1]?.id ?? "", offset: "1", limit: "1" });
   await world.cloud.clock.advance({ days: 31 });
 
   const rows = all.json?.data as { delivered_at: string }[];
@@ -251,6 +253,7 @@ test("deliveries come newest first, in pages of at most 200, and are gone after 
   expect(all.json?.meta).toEqual({ total: 5, limit: 50, offset: 0 });
   expect(middle.json).toMatchObject({ data: rows.slice(1, 3), meta: { total: 5, limit: 2, offset: 1 } });
   expect(beyond.json).toMatchObject({ data: [], meta: { total: 5, limit: 200, offset: 7 } });
+  expect(behind.json).toMatchObject({ data: [rows[3]], meta: { total: 5, limit: 1, offset: 1 } });
   expect((await page({})).json).toMatchObject({ data: [], meta: { total: 0 } });
 });
 
@@ -289,7 +292,12 @@ describe("who may do what", () => {
       "webhook.delivery_retried",
       "webhook.deleted",
     ]);
-    expect(JSON.stringify(ours)).not.toContain(new URL(webhook.receiver.url).pathname);
+    const [delivery, { host, pathname }] = [{ delivery_id: first?.id }, new URL(webhook.receiver.url)];
+    expect(ours.map(({ detail }) => detail)).toMatchObject([
+      ...[{ host, events: expect.any(Array) }, { host, changed: ["description"] }, { overlap_seconds: 86_400 }],
+      ...[delivery, delivery, { host }],
+    ]);
+    expect(JSON.stringify(ours)).not.toContain(pathname);
     expect(new Set(ours.map(({ actor }) => actor))).toEqual(new Set(["owner@example.com"]));
   });
 });

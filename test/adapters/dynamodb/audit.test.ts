@@ -25,6 +25,10 @@ test("entries of many writers at once are all kept, each under a number of its o
 
   const { entries, total } = await pageOf(workspaceId);
   expect([total, new Set(entries.map(({ resourceId }) => resourceId)).size]).toEqual([writers.length, writers.length]);
+  const after = (seconds: number) => new Date(now().getTime() + seconds * 1000);
+  const period = { ...all(newId("ws")), from: after(68) };
+  for (const at of [70, 65, 80]) await auditLog().append(entry(period.workspaceId, "r", { createdAt: after(at) }));
+  expect((await auditPage(period, { limit: 1, offset: 0 })).total, "from the first one that is not earlier").toBe(3);
 });
 
 test("one workspace's entries are never another's, whatever the filter says", async () => {
