@@ -245,7 +245,13 @@ test("a row that was given another key while its change was sent gets its result
     { id: 99, lastname: "Sklodowska", _ab_lastop: "PENDING" },
   ]);
   // Being given another key is a change as well, which waits.
-  expect(await store.claim(lease, 10)).toMatchObject([{ recordId: 99 }, { recordId: 1, action: "INSERT" }]);
+  const next = await store.claim(lease, 10);
+  expect(next).toMatchObject([{ recordId: 99 }, { recordId: 1, action: "INSERT" }]);
+  await sql("DELETE FROM salesforce.contact WHERE id = 1");
+  await sql("INSERT INTO salesforce.contact (id, lastname) VALUES (1, 'a third one')");
+  await store.settle(lease, [sentAs(next[1] as ClaimedChange, 9)]);
+  const third = "SELECT t.sfid, l.sfid AS sent_as FROM salesforce.contact t, salesforce._trigger_log l";
+  expect(await sql(`${third} WHERE t.id = 1 ORDER BY l.id DESC LIMIT 1`)).toEqual([{ sfid: null, sent_as: null }]);
 });
 
 test.each(firstInGate(1, [true, false]))(
@@ -276,6 +282,7 @@ test.each(firstInGate(1, [true, false]))(
     ]);
     expect(await states()).toEqual(["FAILED", "FAILED", "SUCCESS", "FAILED", "SUCCESS"]);
     expect(await owed()).toEqual(Array(5).fill(false));
+    expect(await sql("SELECT success, failed FROM salesforce._bridge_totals")).toEqual([{ success: "2", failed: "3" }]);
   },
 );
 
