@@ -1,4 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
+import { dismissStatement } from "../../../../lib/adapters/postgres/operations/failed-changes.ts";
+import { metadata } from "../../../../lib/adapters/postgres/session/sql.ts";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
 import type { Lease } from "../../../../lib/sync/ports/lease-ports.ts";
@@ -54,9 +56,10 @@ test("an operator's retry leaves alone what a newer change carries just now, and
   const changes = await claim();
 
   const meanwhile = await retryFailed([1]);
+  const dismissed = await sql(dismissStatement(metadata("salesforce")), ["map_contact", [1]]);
   await store.settle(lease, [refused(changes)]);
 
-  expect(meanwhile).toBe(0);
+  expect([meanwhile, dismissed]).toEqual([0, []]);
   expect(await retryFailed([1, 2])).toBe(2);
   expect(idsOf(await claim())).toEqual([1, 2]);
 });
