@@ -5,7 +5,7 @@ import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
 import type { Lease } from "../../../../lib/sync/ports/lease-ports.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
-import { created, orgTime, pushAll, sfidOf } from "../customer.ts";
+import { created, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
 import { END, idsOf, refused, send } from "../cycles.ts";
 import { aCustomerForEachTest, customer, log, retryFailed, sql } from "../world.ts";
 
@@ -106,4 +106,9 @@ test("an old refused change is not deleted while a newer one carries it", async 
   await acceptTogether(changes);
 
   expect(await log("id::int, state")).toEqual([2, 3].map((id) => ({ id, state: "SUCCESS" })));
+  await update("n@example.com");
+  await refuse();
+  await sql("UPDATE salesforce.contact SET key__c = 'L'");
+  await store.apply(lease, page([image(1, 9, { lastname: "Sklodowska" })]));
+  expect((await claim()).map(({ values }) => values), "beside news").toEqual([{ email: "n@example.com" }, { key__c: "L" }]);
 });
