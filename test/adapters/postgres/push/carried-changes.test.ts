@@ -110,5 +110,8 @@ test("an old refused change is not deleted while a newer one carries it", async 
   await refuse();
   await sql("UPDATE salesforce.contact SET key__c = 'L'");
   await store.apply(lease, page([image(1, 9, { lastname: "Sklodowska" })]));
-  expect((await claim()).map(({ values }) => values), "beside news").toEqual([{ email: "n@example.com" }, { key__c: "L" }]);
+  expect(
+    (await claim()).map(({ values }) => values),
+    "beside news",
+  ).toEqual([{ email: "n@example.com" }, { key__c: "L" }]);
 });
