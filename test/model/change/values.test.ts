@@ -48,6 +48,8 @@ describe("what Salesforce is sent", () => {
     ["datetime", "2026-02-03 04:05:06.123456-03", "2026-02-03T07:05:06.123Z"],
     ["boolean", "t", "true"],
     ["currency", "12345678901234567.89", "12345678901234567.89"],
+    // Zones of before they were whole hours have seconds.
+    ["datetime", "1890-01-01 00:00:00+00:53:28", "1889-12-31T23:06:32.000Z"],
     ["time", "13:30:00", "13:30:00.000Z"],
     ["date", "2026-02-03", "2026-02-03"],
     ["textarea", 'a "quote", a\nline & 🎈', 'a "quote", a\nline & 🎈'],
@@ -96,6 +98,7 @@ describe("whether Salesforce holds what was sent", () => {
     ["multipicklist", 0, "A;B", "A;C", false],
     ["picklist", 0, "B;A", "A;B", false],
     ["datetime", 0, "2026-02-03T04:05:06.123Z", "2026-02-03T04:05:06.000+0000", true],
+    ["datetime", 0, "2026-02-03T04:05:06.123Z", "2026-02-03T04:05:07.000+0000", false],
   ])("a %s of scale %i: %s and %s are one value: %s", (type, scale, one, other, expected) => {
     expect(isSameValue(column("F", { type, scale }), one, other)).toBe(expected);
   });
