@@ -49,6 +49,9 @@ test("both sides are compared when a user asks, and the mapping says what was fo
     ...{ calls: 2, equal: true, says: "3 rows: 3 equal, 0 differ. 3 records: each has a row. 2 API calls." },
   });
   expect(apart.compared).toMatchObject({ rows: 3, records: 3, differing: 1, vanished: 1 });
+  expect(apart.compared).toMatchObject({
+    says: expect.stringMatching(/^3 rows: 2 equal, 0 differ, 1 .* 1 had no row/),
+  });
   expect(mended.compared).toMatchObject({ records: 3, differing: 0 });
 });
 

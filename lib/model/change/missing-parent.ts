@@ -30,13 +30,16 @@ export function missingParentIn(errors: readonly RecordError[]): MissingParent |
   return missing.length === errors.length ? (missing[0] ?? null) : null;
 }
 
-/** The parent in the words of the row that names it: an org may repeat a value otherwise than it was sent. */
-export function asNamed({ record }: Write, missing: MissingParent): MissingParent {
-  const isMeant = (name: string, other: string) => name.toLowerCase() === other.toLowerCase();
-  const named = record.parents?.find(
+/**
+ * The parent in the words of the row that names it: an org may repeat a value otherwise than it was sent. Of two that the
+ * row names by one external id of one object it is the one with the value, if the org repeats that.
+ */
+export function asNamed({ record }: Pick<Write, "record">, missing: MissingParent): MissingParent {
+  const isMeant = (name: string, other: string) => name.trim().toLowerCase() === other.trim().toLowerCase();
+  const named = (record.parents ?? []).filter(
     ({ object, field }) => isMeant(object, missing.object) && isMeant(field, missing.field),
   );
-  return named ?? missing;
+  return named.find(({ value }) => isMeant(value, missing.value)) ?? named[0] ?? missing;
 }
 
 /** A parent that never comes is for an operator: the change then ends FAILED. */

@@ -147,6 +147,20 @@ describe("a session", () => {
   });
 });
 
+test("a record of a job names each of its parents by that one's own value, also where their fields have one name", async () => {
+  await salesforce.write("create", "Account", [{ id: null, values: { Name: "A", External_Id__c: "A-1" } }], null);
+  await salesforce.write("create", "Contact", [{ id: null, values: { LastName: "B", External_Id__c: "B-1" } }], null);
+  const parents = [
+    { reference: "AccountId", relationship: "Account", object: "Account", field: "External_Id__c", value: "A-1" },
+    { reference: "ReportsToId", relationship: "ReportsTo", object: "Contact", field: "External_Id__c", value: "B-1" },
+  ];
+  const jobId = await salesforce.openBulkSave("create", "Contact", null);
+  await salesforce.uploadBulkSave(jobId, [{ id: null, values: { LastName: "C" }, parents }]);
+  await salesforce.startBulkSave(jobId);
+  while ((await salesforce.pollBulkSave(jobId)).state === "working");
+  expect(await salesforce.pollBulkSave(jobId)).toMatchObject({ processed: 1, failed: 0 });
+});
+
 test("a job is uploaded again whole when its session has ended, and results that break off may be asked for again", async () => {
   const records = ["one", "two", "three", "four"].map((Name) => ({ id: null, values: { Name } }));
   const jobId = await salesforce.openBulkSave("create", "Account", null);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missingParentIn, sentAgainAfterSeconds, waitsFor } from "../../../lib/model/change/missing-parent.ts";
+import { asNamed, missingParentIn, sentAgainAfterSeconds, waitsFor } from "../../../lib/model/change/missing-parent.ts";
 import { judge } from "../../../lib/model/change/row-error.ts";
 
 const missing = (value: string) => ({
@@ -22,6 +22,16 @@ test("the message names the parent alone, so that equal keys have equal messages
   expect(waitsFor({ object: "Account", field: "Ext__c", value: " A-1 " })).toBe(
     waitsFor({ object: "Account", field: "Ext__c", value: "A-1" }),
   );
+});
+
+test("of two parents that a row names by one external id the missing one is waited for, in the row's own words", () => {
+  const parent = (reference: string, value: string) => ({
+    ...{ reference, relationship: reference, object: "Account", field: "Ext__c", value },
+  });
+  const record = { id: null, values: {}, parents: [parent("AccountId", "A-1"), parent("Partner__c", "b-2 ")] };
+  const missingOf = (value: string) => asNamed({ record }, { object: "account", field: "ext__c", value }).value;
+
+  expect([missingOf("B-2"), missingOf("A-1"), missingOf("repeated otherwise")]).toEqual(["b-2 ", "A-1", "A-1"]);
 });
 
 test("a parent is looked for within 10 seconds to 15 minutes, for 31 days", () => {

@@ -43,8 +43,8 @@ test("upsert values are texts that end nowhere but at their end, and numbers wit
     columns: [column("Code__c", { type })],
   });
 
-  expect(withUpsertValues(of("string"), ["it's", "a\\", "x' OR Id != '", "two\nlines"]).soql).toContain(
-    "Code__c IN ('it\\'s', 'a\\\\', 'x\\' OR Id != \\'', 'two\\nlines')",
+  expect(withUpsertValues(of("string"), ["it's", "a\\", "x' OR Id != '", "two\r\nlines"]).soql).toContain(
+    "Code__c IN ('it\\'s', 'a\\\\', 'x\\' OR Id != \\'', 'two\\r\\nlines')",
   );
   expect(withUpsertValues({ ...of("string"), filter: "Name = 'x'" }, ["a"]).soql).not.toContain("Name = 'x'");
   expect(withUpsertValues(of("double"), ["5.0", "9.9213206E7"]).soql).toContain("Code__c IN (5, 99213206)");

@@ -107,3 +107,11 @@ test("a row whose update was in doubt when pulls passed it leaves when it is res
 
   expect(await world.names()).toEqual([]);
 });
+
+test("a row that gets another parent by its external id leaves with the answer, too, where the filter names the lookup", async () => {
+  await world.rest("POST", "/sobjects/Account", { Name: "First", External_Id__c: "A-1" });
+  await world.mapContact(["Account.External_Id__c", "LastName"], { bridge: { filter: "AccountId = NULL" } });
+  await world.sql("UPDATE salesforce.contact SET account__external_id__c = 'A-1' WHERE lastname = 'Never'");
+  await world.cycles();
+  expect(await world.names()).not.toContain("Never");
+});

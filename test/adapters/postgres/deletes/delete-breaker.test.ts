@@ -91,7 +91,10 @@ test.each([
 test("confirmed deletes of rows are carried out by the next cycle, but not of a record that came back", async () => {
   const { store, lease } = await withRows(150);
   await store.apply(lease, deletions(1, 110));
-  await store.apply(lease, page([image(110, 9, { lastname: "undeleted", key__c: "110" })]));
+  await sql("UPDATE salesforce.contact SET email = 'mine@example.com' WHERE key__c IN ('108', '109')");
+  await store.apply(lease, page([109, 110].map((n) => image(n, 9, { lastname: "undeleted", key__c: String(n) }))));
+  await pushAll({ store, lease }, () => null, orgTime(100));
+  await store.apply(lease, { ...deletions(111, 111), readAt: orgTime(500) });
   await store.finish(lease, END);
   const held = await customer.cycle();
   await held.store.finish(held.lease, END);
@@ -103,9 +106,9 @@ test("confirmed deletes of rows are carried out by the next cycle, but not of a 
   expect(held.begun).toMatchObject({ heldDeletes: 9, waiting: { unfinished: false } });
   expect(confirmed).toBe(9);
   expect(next.begun).toMatchObject({ heldDeletes: 0, waiting: { unfinished: true } });
-  expect(await countOf("contact")).toBe(41);
+  expect(await countOf("contact")).toBe(42);
   expect(await countOf("_bridge_held_deletes")).toBe(0);
-  expect(await countOf("contact WHERE key__c = '110'")).toBe(1);
+  expect(await countOf("contact WHERE key__c IN ('108', '109', '110')")).toBe(3);
 });
 
 test("an application that deletes everything deletes a hundred records, and the rest waits for a confirmation", async () => {

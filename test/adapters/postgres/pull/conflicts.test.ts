@@ -73,3 +73,11 @@ test("a new value of a field that is under way reaches its row although the answ
   expect(await emails()).toEqual(["news@example.com"]);
   expect((await customer.cycle()).begun.rereads).toEqual([]);
 });
+
+test("a change under way ends as Salesforce answers it though its record was deleted meanwhile", async () => {
+  const { store, lease } = await changed("salesforce_wins", EMAIL);
+  const sent = await claimAndSend({ store, lease });
+  await store.apply(lease, page([image(1, 9, {}, true)], { lane: "deleted" }));
+  await store.settle(lease, sent.map(accepted));
+  expect(await log("state")).toEqual([{ state: "SUCCESS" }]);
+});

@@ -1,9 +1,11 @@
 import { beforeEach, expect, test } from "vitest";
+import { dismissStatement } from "../../../../lib/adapters/postgres/operations/failed-changes.ts";
+import { metadata } from "../../../../lib/adapters/postgres/session/sql.ts";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
 import type { Lease } from "../../../../lib/sync/ports/lease-ports.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
-import { created, orgTime, pushAll, sfidOf } from "../customer.ts";
+import { created, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
 import { END, idsOf, refused, send } from "../cycles.ts";
 import { aCustomerForEachTest, customer, log, retryFailed, sql } from "../world.ts";
 
@@ -54,9 +56,10 @@ test("an operator's retry leaves alone what a newer change carries just now, and
   const changes = await claim();
 
   const meanwhile = await retryFailed([1]);
+  const dismissed = await sql(dismissStatement(metadata("salesforce")), ["map_contact", [1]]);
   await store.settle(lease, [refused(changes)]);
 
-  expect(meanwhile).toBe(0);
+  expect([meanwhile, dismissed]).toEqual([0, []]);
   expect(await retryFailed([1, 2])).toBe(2);
   expect(idsOf(await claim())).toEqual([1, 2]);
 });
@@ -103,4 +106,12 @@ test("an old refused change is not deleted while a newer one carries it", async 
   await acceptTogether(changes);
 
   expect(await log("id::int, state")).toEqual([2, 3].map((id) => ({ id, state: "SUCCESS" })));
+  await update("n@example.com");
+  await refuse();
+  await sql("UPDATE salesforce.contact SET key__c = 'L'");
+  await store.apply(lease, page([image(1, 9, { lastname: "Sklodowska" })]));
+  expect(
+    (await claim()).map(({ values }) => values),
+    "beside news",
+  ).toEqual([{ email: "n@example.com" }, { key__c: "L" }]);
 });

@@ -166,20 +166,22 @@ test("a row with an older change that was requeued meanwhile stays PENDING", asy
   await known(1);
   const cycle = await customer.cycle();
   const { store, lease } = cycle;
-  for (const second of [5, 6]) {
+  for (const second of [5, 6, 7]) {
     await sql("UPDATE salesforce.contact SET lastname = $1", [second]);
     await pushAll(cycle, () => null, orgTime(second));
   }
   await sql("UPDATE salesforce.contact SET lastname = 'C'");
   const sent = await store.claim(lease, 10);
-  const late = { changeIds: [1], recordId: 1, sfid: sfidOf(1), answeredAt: orgTime(9) };
+  const late = { changeIds: [1, 2], recordId: 1, sfid: sfidOf(1), answeredAt: orgTime(9) };
 
   expect(await store.requeueOverwritten(lease, [late])).toEqual({ again: 1, underWay: 1 });
   const before = await lastOps();
   await store.settle(lease, sent.map(acceptedAt(orgTime(10))));
 
   expect([before, await lastOps()]).toEqual([["PENDING"], ["PENDING"]]);
-  expect(await states()).toEqual(["SUCCESS", "NEW", "SUCCESS"]);
+  expect(await states()).toEqual(["SUCCESS", "SUCCESS", "NEW", "SUCCESS"]);
+  // Of two changes that were saved late together the later one is what Salesforce shows.
+  expect(await sql("SELECT old FROM salesforce._trigger_log WHERE id = 3")).toEqual([{ old: { lastname: "6" } }]);
 });
 
 test("the mapping's own row is waited for as long as it takes, and all rows are written at once then", async () => {
@@ -243,12 +245,19 @@ test("a row that was given another key while its change was sent gets its result
     { id: 99, lastname: "Sklodowska", _ab_lastop: "PENDING" },
   ]);
   // Being given another key is a change as well, which waits.
-  expect(await store.claim(lease, 10)).toMatchObject([{ recordId: 99 }, { recordId: 1, action: "INSERT" }]);
+  const next = await store.claim(lease, 10);
+  expect(next).toMatchObject([{ recordId: 99 }, { recordId: 1, action: "INSERT" }]);
+  await sql("DELETE FROM salesforce.contact WHERE id = 1");
+  await sql("INSERT INTO salesforce.contact (id, lastname) VALUES (1, 'a third one')");
+  await store.settle(lease, [sentAs(next[1] as ClaimedChange, 9)]);
+  const third = "SELECT t.sfid, l.sfid AS sent_as FROM salesforce.contact t, salesforce._trigger_log l";
+  expect(await sql(`${third} WHERE t.id = 1 ORDER BY l.id DESC LIMIT 1`)).toEqual([{ sfid: null, sent_as: null }]);
 });
 
 test.each(firstInGate(1, [true, false]))(
   "the row that has an sfid keeps it, and of new rows for one the first gets it, the others the reason; locked: %s",
   async (isHeld) => {
+    await insert("0");
     await known(1);
     for (const lastname of ["1", "2", "2.0"]) await insert(lastname);
     await sql("UPDATE salesforce.contact SET email = 'mine@example.com' WHERE sfid IS NOT NULL");
@@ -258,20 +267,22 @@ test.each(firstInGate(1, [true, false]))(
 
     await store.settle(
       lease,
-      sent.map((change) => sentAs(change, change.recordId < 3 ? 1 : 2)),
+      sent.map((change) => sentAs(change, change.recordId < 4 ? 1 : 2)),
     );
     await user.query("COMMIT");
     await store.claim(lease, 10);
 
     const duplicate = { sfid: null, _ab_lastop: "FAILED", _ab_err: expect.stringContaining("DUPLICATE_ROW") };
     expect(await rows("lastname, sfid, _ab_lastop, _ab_err")).toEqual([
+      { lastname: "0", ...duplicate },
       { lastname: "L1", sfid: sfidOf(1), _ab_lastop: "UPDATED", _ab_err: null },
       { lastname: "1", ...duplicate },
       { lastname: "2", sfid: sfidOf(2), _ab_lastop: "INSERTED", _ab_err: null },
       { lastname: "2.0", ...duplicate },
     ]);
-    expect(await states()).toEqual(["FAILED", "SUCCESS", "FAILED", "SUCCESS"]);
-    expect(await owed()).toEqual([false, false, false, false]);
+    expect(await states()).toEqual(["FAILED", "FAILED", "SUCCESS", "FAILED", "SUCCESS"]);
+    expect(await owed()).toEqual(Array(5).fill(false));
+    expect(await sql("SELECT success, failed FROM salesforce._bridge_totals")).toEqual([{ success: "2", failed: "3" }]);
   },
 );
 

@@ -27,8 +27,11 @@ test("a field that has shrunk narrows nothing, and one that grows again later is
 
   await customer.provision({ configVersion: 2, columns: [lastName(80), notes(255), rate(5, 2)] });
   const shrunk = await typesOf("salesforce.contact");
-  await customer.provision({ configVersion: 3, columns: [lastName(200)] });
+  await customer.sql("ALTER TABLE salesforce.contact ALTER rate__c TYPE numeric(5, 2)");
+  await customer.provision({ configVersion: 3, columns: [lastName(200), rate(5, 3)] });
 
   expect(shrunk).toMatchObject({ lastname: "character varying(120)", notes__c: "text", rate__c: "numeric" });
-  expect(await typesOf("salesforce.contact")).toMatchObject({ lastname: "character varying(200)" });
+  expect(await typesOf("salesforce.contact")).toMatchObject({
+    ...{ lastname: "character varying(200)", rate__c: "numeric" },
+  });
 });
