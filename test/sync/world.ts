@@ -5,19 +5,21 @@ import { handler as readMapping } from "../../functions/api/read-mapping.ts";
 import { queue, workspaces } from "../../functions/services/composition.ts";
 import { schedules } from "../../functions/services/provisioning-services.ts";
 import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts";
+import type { RouteName } from "../../lib/http/routes.ts";
 import type { Definition } from "../../lib/local/org/metadata/definition.ts";
 import type { Event } from "../../lib/model/delivery/event.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../lib/settings/mapping-states.ts";
-import { type ApiClient, apiClient } from "../support/clients/api-client.ts";
+import { call, type Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type Asked, carryOut } from "../support/worlds/carry-out.ts";
 import { createSyncWorld, type Row, type SyncWorld, type WorldOptions } from "../support/worlds/sync-world.ts";
+import { tokenFor } from "../support/worlds/workspace.ts";
 import { mapped, stateNeeds } from "../support/worlds/worlds.ts";
 import { countRecords, countStates } from "./push/questions.ts";
 
-type Own = SyncWorld & { readonly api: ApiClient; contact: Mapping };
+type Own = SyncWorld & { readonly api: ReturnType<typeof apiOf>; contact: Mapping };
 
 /** The world of the test that runs, with what the tests of this folder do in it. */
 export let world: Own & typeof ACTS;
@@ -51,7 +53,7 @@ export const numbered = (count: number, prefix = "Contact ", more: Row = {}) =>
 
 async function begin(cloud: BridgeCloud, options: WorldOptions, rest?: () => unknown): Promise<void> {
   const made = await createSyncWorld(cloud, options);
-  own = Object.assign(made, { api: await apiClient(made.workspaceId), contact: {} as Mapping });
+  own = Object.assign(made, { api: apiOf(made.workspaceId, await tokenFor(made.workspaceId)), contact: {} as Mapping });
   world = Object.assign(own, ACTS);
   for (const queue of ["loads", "provisioning"] as const) await cloud.take(queue); // of the worlds before
   await rest?.();
@@ -92,8 +94,13 @@ const cycles = async (count = 1, mapping = own.contact) => {
 };
 const idOf = async (lastName: string) =>
   (await own.soql(`SELECT Id FROM Contact WHERE LastName = '${lastName}'`))[0]?.["Id"];
+/** The API of a workspace, asked with a token of it. */
+const apiOf = (workspace_id: string, token: string) => ({
+  ask: (handler: Parameters<typeof call>[0], route: RouteName, request: Request = {}) =>
+    call(handler, route, { token, ...request, path: { workspace_id, ...request.path } }),
+});
 /** What an endpoint of the workspace answers an administrator. */
-const ask = async <Data>(...asked: Parameters<ApiClient["ask"]>) => dataOf<Data>(await own.api.ask(...asked));
+const ask = async <Data>(...asked: Parameters<Own["api"]["ask"]>) => dataOf<Data>(await own.api.ask(...asked));
 const changes = (columns = "action, state") => own.sql(`SELECT ${columns} FROM salesforce._trigger_log ORDER BY id`);
 /** The events of the workspace that were announced since they were last asked for. */
 const newEvents = async (): Promise<readonly Event[]> => {
