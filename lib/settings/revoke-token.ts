@@ -10,7 +10,7 @@ interface Asked extends Doing {
 
 /**
  * Ends a token; processes that know it forget it within seconds. The last one that administers a workspace stays, for
- * none could create another: CONFLICT.
+ * none could create another: CONFLICT, also where others do that end before it.
  */
 export async function revokeToken(
   tokens: Tokens,
@@ -34,5 +34,6 @@ export async function revokeToken(
 function isLastAdministrator(token: TokenRecord, all: readonly TokenRecord[], at: Date): boolean {
   const opens = ({ scopes, revokedAt, validUntil }: TokenRecord) =>
     scopes.includes("admin") && revokedAt === null && (validUntil === null || validUntil > at);
-  return opens(token) && all.filter(opens).length === 1;
+  const endOf = ({ validUntil }: TokenRecord) => validUntil?.getTime() ?? Number.POSITIVE_INFINITY;
+  return opens(token) && !all.some((other) => other !== token && opens(other) && endOf(other) >= endOf(token));
 }

@@ -71,6 +71,10 @@ test("the last token that administers a workspace cannot be revoked", async () =
   expect(refused.status).toBe(409);
   expect(refused.json?.error?.message).toContain("make another one first");
   expect((await ask("list-tokens")).status).toBe(200);
+
+  const other = await make({ name: "other", owner: "ada@example.com", scopes: ["admin"] });
+  await revoke(other.id, { in_hours: "24" });
+  expect((await revoke(id)).status, "the other one ends before it").toBe(409);
 });
 
 test.each([
