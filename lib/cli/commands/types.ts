@@ -60,7 +60,7 @@ function columnsOf(fields: readonly string[], described: ReadObjectData): readon
     .filter((field) => !OWN_FIELDS.includes(field))
     .map((field) => {
       const { label = "an external id that names the parent", pg_type } = known.get(field) ?? {};
-      return { column: field.toLowerCase(), type: pg_type ?? "text", says: label };
+      return { column: field.toLowerCase(), type: pg_type ?? "text", says: harmless(label) };
     });
   return [...OWN, ...mapped];
 }
@@ -79,7 +79,7 @@ const JS_TYPES: Readonly<Record<string, string>> = {
 };
 
 const bareType = (type: string): string => /^\w+/.exec(type)?.[0] ?? "text";
-const comment = (words: string): string => `/** ${harmless(words).replaceAll("*/", "* /")} */`;
+const comment = (words: string): string => `/** ${words.replaceAll("*/", "* /")} */`;
 const identifier = (name: string): string => name.replaceAll(/\W/g, "_").replace(/^(?=\d)/, "_");
 
 function interfaceOf({ schema, table, object, columns }: Table): string {
@@ -87,7 +87,7 @@ function interfaceOf({ schema, table, object, columns }: Table): string {
     const js = JS_TYPES[bareType(type)] ?? "string";
     return `${says === "" ? "" : `  ${comment(says)}\n`}  ${keyOf(column)}: ${column === "id" ? js : `${js} | null`};`;
   });
-  return `${comment(`A row of ${schema}.${table}.`)}\nexport interface ${identifier(object)} {\n${lines.join("\n")}\n}\n`;
+  return `${comment(harmless(`A row of ${schema}.${table}.`))}\nexport interface ${identifier(object)} {\n${lines.join("\n")}\n}\n`;
 }
 
 function drizzleFile(tables: readonly Table[]): string {
