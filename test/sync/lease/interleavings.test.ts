@@ -6,6 +6,7 @@ import { runCycle } from "../../../lib/sync/run-cycle.ts";
 import { ModelClock } from "../../support/doubles/model-clock.ts";
 import { type Fate, ModelOrg } from "../../support/doubles/model-org.ts";
 import { ModelStore } from "../../support/doubles/model-store.ts";
+import { NOTHING_SHARED } from "../../support/doubles/nothing-shared.ts";
 import { column, contactShape } from "../../support/worlds/shapes.ts";
 
 /**
@@ -130,16 +131,6 @@ function dyingAt(step: (label: string) => Promise<void>, dies: number | null) {
     if (dies !== null && steps >= dies) await new Promise(() => undefined);
   };
 }
-
-const NOTHING_SHARED = {
-  claimProbe: async () => false,
-  isPaused: async () => false,
-  activeMappings: async () => [],
-  sendSweep: async () => undefined,
-  sendLoad: async () => undefined,
-  wakeAt: async () => undefined,
-  sendPulls: async () => undefined,
-};
 
 /** Nothing lost, nothing doubled, nothing written over by what is older. */
 function wrongIn(store: ModelStore, org: ModelOrg): string[] {

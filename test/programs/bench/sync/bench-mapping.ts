@@ -10,19 +10,12 @@ import type { Shared } from "../../../../lib/sync/cycle/cycle.ts";
 import type { Salesforce } from "../../../../lib/sync/ports/cycle-ports.ts";
 import { runCycle } from "../../../../lib/sync/run-cycle.ts";
 import { describeShape } from "../../../../lib/sync/schema/describe-shape.ts";
+import { NOTHING_SHARED } from "../../../support/doubles/nothing-shared.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
 import { MAPPED_FIELDS } from "./bench-objects.ts";
 
-/** A mapping that shares nothing with any other. */
-export const ALONE: Shared = {
-  claimProbe: async () => true,
-  isPaused: async () => false,
-  activeMappings: async () => [],
-  sendSweep: async () => undefined,
-  sendLoad: async () => undefined,
-  wakeAt: async () => undefined,
-  sendPulls: async () => undefined,
-};
+/** A mapping that shares nothing with any other, and probes for itself. */
+export const ALONE: Shared = { ...NOTHING_SHARED, claimProbe: async () => true };
 
 /** Both ways, by its external id. */
 export function benchMapping(object: string): Mapping {
