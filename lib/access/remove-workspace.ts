@@ -85,13 +85,11 @@ export async function removeWorkspace({ removal, schedules, schema }: Needs, ask
   if (workspace.isGone) return { workspaceId, name, cleared: null };
   const belongings = await removal.count(workspaceId);
   await removal.condemn(workspaceId, auditEntry(asked, "workspace.deleted", workspaceId, { name, ...belongings }));
-  const mappingIds = await removal.mappingIds(workspaceId);
-  for (const mappingId of mappingIds) await schedules.remove(mappingId);
+  // One that a sweep makes again before the mapping is gone is ended by the next sweep.
+  for (const mappingId of await removal.mappingIds(workspaceId)) await schedules.remove(mappingId);
   const postgres = asked.leaveDatabase ? null : await workspace.openPostgres();
   const cleared = postgres && (await schema.clear(postgres, workspaceId));
   await removal.clear(workspaceId);
-  // The minute sweeper may have made one again while the mapping was still there.
-  for (const mappingId of mappingIds) await schedules.remove(mappingId);
   await removal.forget(workspaceId, at);
   return { workspaceId, name, cleared };
 }
