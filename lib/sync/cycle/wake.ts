@@ -15,7 +15,7 @@ const coming = new Map<string, number>();
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Wakes cycles that look at one side, at once or at a time (epoch milliseconds), each mapping at most every two seconds
+ * Wakes cycles for news of one side, at once or at a time (epoch milliseconds), each mapping at most every two seconds
  * however often it is asked for. Nothing depends on it: what a wake-up misses, the next beat finds.
  */
 export async function wake(
