@@ -44,7 +44,7 @@ export async function runBulk(ask: Ask, object: string, csv: string, lookMillise
 }
 
 /** Runs a job with a CSV to its end; gives its path. */
-export async function ingest(ask: Ask, job: object, csv: string, lookMilliseconds: number): Promise<string> {
+async function ingest(ask: Ask, job: object, csv: string, lookMilliseconds: number): Promise<string> {
   const { id } = await ask<{ id: string }>("POST", "/jobs/ingest", job);
   const path = `/jobs/ingest/${id}`;
   await ask("PUT", `${path}/batches`, csv);
