@@ -54,4 +54,8 @@ test("a mapping whose tables are not in the database is reported as broken, with
   );
   const { engine } = await world.services.engine.read(world.workspaceId, contact.id);
   expect(engine.state.brokenSince).not.toBeNull();
+  await world.databaseGoesAway();
+  const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
+  const shown = await ask("read-mapping", { token: await tokenFor(world.workspaceId), path });
+  expect(shown.json?.data).toMatchObject({ state: "broken", rows_synced: null, failure: "postgres_unavailable" });
 });

@@ -90,7 +90,8 @@ test("a change names what it changes, and everything else stays; a filter is cha
   const workspace = await openWorkspace();
   const [fields, upsert_field] = [["Email", "External_Id__c", "LastName"], "External_Id__c"];
   const filter = "Department = 'R&D'";
-  const made = await workspace.create({ ...CONTACT, fields, upsert_field, sf_polling_seconds: 60, filter });
+  const asTyped = { fields: ["email", "external_id__C", "LASTNAME"], upsert_field: "EXTERNAL_ID__c" };
+  const made = await workspace.create({ ...CONTACT, ...asTyped, sf_polling_seconds: 60, filter });
   const { id } = dataOf<CreateMappingData>(made);
 
   const changed = await workspace.update(id, { fields: [...fields, "Phone"] });
