@@ -145,8 +145,9 @@ test("says once who paused the workspace, or that the database is gone, and noth
   world.answer("GET /health", { sync: {}, incidents: [gone] });
   world.refuse("GET /monitoring/inbound-errors", 503, "UNAVAILABLE");
 
-  const { stdout } = await doctor();
+  const { code, stdout } = await doctor();
 
+  expect([code, JSON.parse((await doctor("--json")).stdout).ok]).toEqual([10, false]);
   expect(pause).toContain(`! ${why}\n    resume it with: bridge resume\n`);
   expect(pause.match(/the org moves/g)).toHaveLength(1);
   expect(pause).toContain("✓ Contact is paused");

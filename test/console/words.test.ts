@@ -1,5 +1,15 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { ago, beginningOf, clock, counted, dayOf, duration, sentence, utc } from "../../lib/console/parts/words.ts";
+import {
+  ago,
+  beginningOf,
+  clock,
+  counted,
+  dayOf,
+  daysBetween,
+  duration,
+  sentence,
+  utc,
+} from "../../lib/console/parts/words.ts";
 
 const ZONES = ["Asia/Kolkata", "America/New_York", "UTC"] as const;
 
@@ -55,6 +65,7 @@ test.each([
   expect([beginningOf(day), beginningOf(day, 1)]).toEqual([new Date(begins), new Date(ends)]);
   expect([dayOf(new Date(begins)), dayOf(new Date(ends), -1)]).toEqual([day, day]);
   expect([beginningOf(""), beginningOf("today")]).toEqual([undefined, undefined]);
+  expect(daysBetween(day, day)).toEqual({ from: begins, to: ends });
 });
 
 test.each([

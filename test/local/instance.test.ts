@@ -4,7 +4,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import { Client } from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { hasWriter } from "../../lib/local/demo/demo-writer.ts";
 import { RunningInstance, ready } from "../support/processes/instance.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import { createTestDatabase } from "../support/worlds/postgres.ts";
@@ -104,6 +106,19 @@ longTest("another database than that in which the demo's tables lie is refused",
   expect(said).toContain(
     `the demo of this data folder has its tables in 127.0.0.1:${portOf(instance.file.database_url)}/bridge`,
   );
+});
+
+test("a database of the user's own gets the demo's tables, and neither sample rows nor a writer", async () => {
+  const database = await createTestDatabase();
+  const theirs = new RunningInstance({ live: true, flags: ["--database-url", database.url] });
+  onTestFinished(() => theirs.destroy().finally(database.close));
+  await theirs.start();
+  const client = new Client(database.url);
+  await client.connect();
+  const { rows } = await client.query("SELECT name FROM salesforce.account").finally(() => client.end());
+
+  expect(rows).toEqual([]);
+  expect(hasWriter(theirs.dataDir)).toBe(false);
 });
 
 longTest("an instance.json that a user has changed is named, with what is wrong in it", async () => {

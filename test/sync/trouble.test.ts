@@ -36,17 +36,21 @@ test("an outage of Salesforce fails no row, breaks after three cycles, and recov
   await world.control("DELETE", "/faults");
   await world.fault({ kind: "webPage", path: "services/data", times: 0 });
   await world.cycles(2);
-  expect(await world.eventNames()).toEqual(["sync.broken"]);
+  const [broken, ...others] = await world.newEvents();
+  expect([broken?.event, others]).toEqual(["sync.broken", []]);
   expect(await world.states()).toEqual(["NEW"]);
   expect(world.log.findLast(({ level }) => level === "error")).toMatchObject({
     reason: "salesforce_unavailable",
     message: expect.stringContaining('"Login | Salesforce"'),
   });
   await world.control("DELETE", "/faults");
+  await world.pass(30);
   await world.cycles();
 
   expect(await world.states()).toEqual(["SUCCESS"]);
-  expect(await world.eventNames()).toEqual(["sync.recovered"]);
+  const [recovered] = await world.newEvents();
+  const detail = { broken_since: broken?.occurredAt.toISOString(), duration_seconds: 32 };
+  expect(recovered).toMatchObject({ event: "sync.recovered", detail });
 });
 
 test("calls that are used up fail no row, and beats rest until there may be some again", async () => {

@@ -3,6 +3,7 @@ import type { Delivery } from "../../lib/model/delivery/delivery.ts";
 import type { Event } from "../../lib/model/delivery/event.ts";
 import type { Webhook } from "../../lib/model/delivery/webhook.ts";
 import { dispatch } from "../../lib/webhooks/dispatch.ts";
+import { replayMissed } from "../../lib/webhooks/replay.ts";
 
 const AT = new Date("2026-03-01T12:00:00Z");
 
@@ -51,4 +52,16 @@ test("of events that are dispatched together each webhook gets those of its own 
   ]);
   expect(woken.toSorted()).toEqual(["ada", "bob", "bob"]);
   expect(forgotten).toEqual(["evt_1", "evt_2", "evt_3", "evt_4"]);
+});
+
+test("a replay goes on behind a page of deliveries of which none was missed", async () => {
+  const unused = () => Promise.reject(new Error("nothing is sent"));
+  const deliveries = { since: async () => ({ rows: [], next: "dlv_9" }), read: async () => [], replace: unused };
+  const needs = { deliveries, wakeUps: { send: unused }, audit: { append: unused } };
+  const asked = { since: AT, beforeId: undefined };
+
+  expect(await replayMissed(needs, webhook("ada", "ws_1"), asked, { actor: "ada", at: AT })).toEqual({
+    queued: 0,
+    next: "dlv_9",
+  });
 });

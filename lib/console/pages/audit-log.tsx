@@ -12,7 +12,7 @@ import { Empty, Page } from "../parts/page.tsx";
 import { save } from "../parts/save.ts";
 import { Ago } from "../parts/time.tsx";
 import { useSay } from "../parts/toast.tsx";
-import { beginningOf, dayOf, sentence } from "../parts/words.ts";
+import { dayOf, daysBetween, sentence } from "../parts/words.ts";
 import { go, hrefOf, usePlace } from "../route.ts";
 
 /** Who did what to which resource. */
@@ -22,8 +22,7 @@ export function AuditLog() {
   const filter = {
     action: at["action"],
     actor: at["actor"],
-    from: beginningOf(at["from"] ?? "")?.toISOString(),
-    to: beginningOf(at["to"] ?? "", 1)?.toISOString(),
+    ...daysBetween(at["from"], at["to"]),
   };
   const offset = Number(at["offset"] ?? 0);
   const asked = questions.auditLog({ ...filter, offset, limit: 50 });

@@ -50,6 +50,12 @@ export function beginningOf(day: string, daysLater = 0): Date | undefined {
   return year ? new Date(Number(year), Number(month) - 1, Number(date) + daysLater) : undefined;
 }
 
+/** From the beginning of one such day to the end of another, for an address of the API; undefined: without a bound. */
+export const daysBetween = (from = "", to = "") => ({
+  from: beginningOf(from)?.toISOString(),
+  to: beginningOf(to, 1)?.toISOString(),
+});
+
 /** `2026-11-20 12:03:22 UTC` */
 export const utc = (at: string | Date): string =>
   `${new Date(at)
