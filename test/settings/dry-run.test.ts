@@ -157,6 +157,18 @@ longTest.each([
   expect(await shown()).toMatchObject(is);
 });
 
+test("a digest is agreed to for the mapping as it was: with other fields, the first load waits for another one", async () => {
+  await bothHave(101, 101, { active: false });
+  const { digest } = await compared();
+  await activate({ digest: String(digest) });
+  await ask("update-mapping", { ...at(), body: { fields: ["Email", "External_Id__c", "LastName", "Phone"] } });
+  await carryOut(cloud, world.services);
+  contact = (await world.mappings())[0] ?? contact;
+  await threeCycles();
+
+  expect([await theirs(), (await newEvents()).map(({ event }) => event)]).toEqual([101, ["sync.broken"]]);
+});
+
 test("up to 100 records need no digest, however many rows match", async () => {
   await bothHave(300, 100);
   await threeCycles();

@@ -27,6 +27,17 @@ test("an object that is too large to be counted in time is loaded and compared a
   expect((await asked()).filter((path) => /COUNT\(\)/.test(path))).toEqual([]);
 });
 
+test("records of which Salesforce gives fewer than asked for are read on, by a load and by a pull", async () => {
+  await create(7);
+  await fault({ kind: "smallBatches", path: "/query", size: 3 });
+  await map();
+  const loaded = await rows();
+  await create(5);
+  await world.cycles(2);
+
+  expect([loaded, await rows()]).toEqual([7, 12]);
+});
+
 longTest("an object that Salesforce calls too large for our user is read in smaller parts, after one job", async () => {
   await create(60);
   await fault(UNCOUNTED);

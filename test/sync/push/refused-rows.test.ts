@@ -140,6 +140,9 @@ test("a refused value is on its row with its error until the record changes in S
   await world.cycles();
   await world.sql("UPDATE salesforce.contact SET email = 'm@example.com'");
   await world.cycles(4);
+  await world.sql("ALTER TABLE salesforce.contact ADD note text");
+  await world.sql("UPDATE salesforce.contact SET note = 'of no mapped column'");
+  await world.cycles();
   const refused = await rows("email, birthdate::text, _ab_lastop, _ab_err LIKE '%Birthdate%' AS says_why");
 
   await changeThere({ Title: "Dr" });
