@@ -37,7 +37,9 @@ test("an outage of Salesforce fails no row, breaks after three cycles, and recov
   await world.fault({ kind: "webPage", path: "services/data", times: 0 });
   await world.cycles(2);
   const [broken, ...others] = await world.newEvents();
-  expect([broken?.event, others]).toEqual(["sync.broken", []]);
+  const since = broken?.occurredAt.toISOString();
+  const why = { reason: "salesforce_unavailable", since, failed_cycles: 3 };
+  expect([broken, others]).toMatchObject([{ event: "sync.broken", detail: why }, []]);
   expect(await world.states()).toEqual(["NEW"]);
   expect(world.log.findLast(({ level }) => level === "error")).toMatchObject({
     reason: "salesforce_unavailable",
@@ -49,7 +51,7 @@ test("an outage of Salesforce fails no row, breaks after three cycles, and recov
 
   expect(await world.states()).toEqual(["SUCCESS"]);
   const [recovered] = await world.newEvents();
-  const detail = { broken_since: broken?.occurredAt.toISOString(), duration_seconds: 32 };
+  const detail = { broken_since: since, duration_seconds: 32 };
   expect(recovered).toMatchObject({ event: "sync.recovered", detail });
 });
 
