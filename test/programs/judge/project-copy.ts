@@ -12,8 +12,8 @@ export interface ProjectCopy {
   remove(): void;
 }
 
-/** What a build creates, what belongs to another tool, and what is linked. */
-const LEFT_OUT = /^(\.git|\.bridge|node_modules|dist|cdk\.out|coverage)$/;
+/** What a build creates, what belongs to another tool, what is linked, and the test that knows each bug by its text. */
+const LEFT_OUT = /^(\.git|\.bridge|node_modules|dist|cdk\.out|coverage|test\/programs\/judge\/judge\.test\.ts)$/;
 
 /** Copies the project into a folder for temporary files; nothing is ever written into the project itself. */
 export function copyProject(project: string): ProjectCopy {
