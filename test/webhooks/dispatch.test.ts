@@ -54,7 +54,7 @@ test("of events that are dispatched together each webhook gets those of its own 
   expect(forgotten).toEqual(["evt_1", "evt_2", "evt_3", "evt_4"]);
 });
 
-test("a replay goes on behind a page of deliveries of which none was missed", async () => {
+test("a replay continues behind a page of deliveries of which none was missed", async () => {
   const unused = () => Promise.reject(new Error("nothing is sent"));
   const deliveries = { since: async () => ({ rows: [], next: "dlv_9" }), read: async () => [], replace: unused };
   const needs = { deliveries, wakeUps: { send: unused }, audit: { append: unused } };

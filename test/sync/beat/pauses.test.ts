@@ -109,6 +109,7 @@ test("a paused workspace moves nothing, says so and why, and sends and pulls eve
   await call(switchPause, "switch-pause", { ...all, body: { paused: true } });
   await world.pass(3);
   expect((await ask(pollNow, "poll-now", { mapping: world.contact })).status).toBe(409);
+  expect((await resume()).json?.data).toMatchObject({ pause: { scope: "deployment" } });
   await call(switchPause, "switch-pause", { ...all, body: { paused: false } });
   await world.pass(3);
 });
