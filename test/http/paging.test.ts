@@ -271,7 +271,8 @@ test("the audit log is paged by before_id while entries are added that match", a
       ...{ resourceId: "map_1", detail: {}, createdAt: new Date(start + at * 3_600_000) },
     });
   for (let at = 0; at < 30; at += 1) await entryAt(at);
-  const filter = { actor: "ada@example.com", action: "mapping.updated", from: new Date(start).toISOString() };
+  const from = new Date(start + 2 * 3_600_000).toISOString().replace("Z", "+02:00");
+  const filter = { actor: "ada@example.com", action: "mapping.updated", from };
   const listed = dataOf<readonly { id: string }[]>(await ask("list-audit-log", filter));
 
   const ids = await pagedIds<string>(

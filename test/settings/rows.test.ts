@@ -147,6 +147,7 @@ test("failed rows are reported by kind, with key, name and bad value, and tried 
   const retryOne = (row_id: unknown) => ask("retry-row", { path: { row_id: String(row_id) } });
   const one = await retryOne(right?.["id"]);
   const again = await retryOne(right?.["id"]);
+  const ofAnother = await ask("retry-rows", { body: { table: "account" } });
   const kind = await ask("retry-rows", { body: query });
   const left = await failed();
   await world.sql("UPDATE salesforce._trigger_log SET sf_message = 'IN_DOUBT: it may be there' WHERE record_id = 3");
@@ -158,7 +159,7 @@ test("failed rows are reported by kind, with key, name and bad value, and tried 
     { retried: 0, remaining: 0 },
     { retried: 1, remaining: 0 },
   ]);
-  for (const { json } of inDoubt) expect(json?.data).toEqual({ retried: 0, remaining: 0 });
+  for (const { json } of [ofAnother, ...inDoubt]) expect(json?.data).toEqual({ retried: 0, remaining: 0 });
   expect([left, await failed()]).toEqual([1, 2]);
   expect(await world.sql("SELECT lastname, _ab_lastop FROM salesforce.contact WHERE sfid IS NOT NULL")).toEqual([
     { lastname: "Ada", _ab_lastop: "INSERTED" },
@@ -175,13 +176,14 @@ test("dismissed failures count no longer, and what was corrected later is sent w
   const before = await failed();
   const dismissed = await ask("dismiss-rows", { body: { id: opened?.rows?.[0]?.id } });
   const after = [await failed(), (await ask("list-failures", { query })).json?.data];
+  const ofAnother = await ask("dismiss-rows", { body: { table: "account" } });
   const rest = await ask("dismiss-rows", { body: query });
   const errors = await rowsOf<ListErrorsData>("list-errors");
   const left = await failed();
   await world.sql("UPDATE salesforce.contact SET email = 'ada@example.com' WHERE lastname = 'Ada'");
   await world.cycle(mapping);
 
-  expect([before, left]).toEqual([3, 1]);
+  expect([before, left, ofAnother.json?.data]).toEqual([3, 1, { dismissed: 0, remaining: 0 }]);
   expect(after).toMatchObject([2, [{ count: 1, rows: [{ name: "Ada" }] }]]);
   for (const { json } of [dismissed, rest]) expect(json?.data).toEqual({ dismissed: 1, remaining: 0 });
   expect(errors.map(({ _ab_err }) => _ab_err?.endsWith(" (dismissed)"))).toEqual([false, true, true]);
