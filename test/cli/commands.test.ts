@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -75,6 +75,10 @@ describe("secrets", () => {
     expect(JSON.parse(readFileSync(file, "utf8")).profiles.ws_1.token).toBe("brg_kept");
     expect(world.asked.at(-1)?.headers.authorization).toBe("Bearer brg_kept");
     expect(elsewhere).toMatchObject(others.map((url) => ({ code: 3, stderr: has(`there is no token for ${url}`) })));
+    const { profiles, current } = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ current, profiles: { ...profiles, other: profiles.ws_1 } }));
+    await user.run(["logout", "other"]);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ current: "ws_1", profiles });
     expect((await user.run(["logout"])).code).toBe(0);
     expect(readFileSync(file, "utf8")).not.toContain("brg_kept");
   });

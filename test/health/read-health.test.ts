@@ -5,6 +5,7 @@ import { FRESH_BUDGET } from "../../lib/model/calls/budget.ts";
 import type { FailureReason } from "../../lib/model/engine.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Signs } from "../../lib/model/stall.ts";
+import type { Scope } from "../../lib/model/workspace/token.ts";
 import { DatabaseUnavailable } from "../../lib/monitoring/ports.ts";
 import { contactShape, mappingOf } from "../support/worlds/shapes.ts";
 
@@ -36,10 +37,11 @@ interface Reported {
   readonly reports: readonly EngineReport[];
   readonly signs: readonly Signs[];
   readonly open?: () => Promise<never>;
+  readonly scopes?: readonly Scope[];
 }
 
 /** The health of a connected workspace, as its database, its org and its engine report it. */
-function healthOf({ mappings, reports, signs, open }: Reported) {
+function healthOf({ mappings, reports, signs, open, scopes = ["admin"] }: Reported) {
   const database = {
     upgrade: async () => null,
     check: async () => ({ latencyMilliseconds: 3, lastRunAt: NOW, waitingRows: 0, backlogs: [] }),
@@ -56,11 +58,11 @@ function healthOf({ mappings, reports, signs, open }: Reported) {
     now: () => NOW,
   } as unknown as Parameters<typeof readHealth>[0];
   const connections = {
-    postgres: { url: "postgres://x", schema: "s" },
+    postgres: { url: "postgres://db.example/x", schema: "s" },
     salesforce: { accessToken: "t", organizationId: "00D" },
   };
   const workspace = { id: "ws_1", open: async () => connections } as unknown as Parameters<typeof readHealth>[1];
-  return readHealth(needs, workspace, ["admin"]);
+  return readHealth(needs, workspace, scopes);
 }
 
 const [ON, OFF] = [mapping("map_on", true), mapping("map_off", false)];
@@ -104,4 +106,14 @@ test("a database is asked three times before it is down; the rows that wait are 
   const open = vi.fn(() => Promise.reject(new DatabaseUnavailable("query", "it hangs", null)));
   const { pg, sync } = await healthOf({ mappings: [ON], reports: [], signs: [], open });
   expect([open.mock.calls.length, pg.status, sync.pending_rows]).toEqual([3, "error", 7]);
+});
+
+test.each([
+  ["admin", "PostgreSQL db.example:5432 does not answer as it should"],
+  ["operate", "PostgreSQL does not answer as it should"],
+  ["read", "PostgreSQL does not answer as it should"],
+] as const)("a token of scope %s reads of a database that does not answer: %s", async (scope, message) => {
+  const open = () => Promise.reject(new DatabaseUnavailable("query", "it hangs", null));
+  const { incidents } = await healthOf({ mappings: [ON], reports: [], signs: [], open, scopes: [scope] });
+  expect(incidents).toMatchObject([{ message }]);
 });

@@ -233,6 +233,10 @@ test("a cursor that is older than what the log keeps is refused with 410 and the
     message: expect.stringMatching(/31 days; ask again without `since`/),
   });
   expect((await ask("list-changes", { since: later.next })).status).toBe(200);
+  const change = (log_days: number) => askingIn(() => workspace)("change-retention", { body: { log_days } });
+  await change(11);
+  expect((await ask("list-changes", { since: later.next })).json?.error?.message).toContain("11 days");
+  await change(31);
 });
 
 test("a cursor that waits for an open transaction grows old, for what waits may be forgotten before it is shown", async () => {

@@ -117,7 +117,14 @@ test("a database of the user's own gets the demo's tables, and neither sample ro
   await client.connect();
   const { rows } = await client.query("SELECT name FROM salesforce.account").finally(() => client.end());
 
+  const ways = [theirs.file.base_url, theirs.file.salesforce.url].map((url) => url.replace("127.0.0.1", "127.0.0.2"));
+  const beside = await Promise.allSettled(ways.map((url) => fetch(url)));
+
   expect(rows).toEqual([]);
+  expect(
+    beside.map(({ status }) => status),
+    "it listens on 127.0.0.1 alone",
+  ).toEqual(["rejected", "rejected"]);
   expect(hasWriter(theirs.dataDir)).toBe(false);
 });
 

@@ -24,6 +24,16 @@ test("KMS itself opens a data key for its workspace alone", async () => {
   await expect(keys.decrypt("ws_2", encrypted)).rejects.toThrow();
 });
 
+test("a data key seals for five minutes, so that after a change of the key nothing new needs the former one", async () => {
+  let now = 0;
+  const keys = kmsDataKeys(process.env["KEY_ID"] ?? "", () => new Date(now));
+  const [first, second] = [await keys.current("ws_1"), await keys.current("ws_1")];
+  now = 5 * 60_000;
+
+  expect(second).toEqual(first);
+  expect(await keys.current("ws_1")).not.toEqual(first);
+});
+
 test("a changed text does not open", async () => {
   const sealed = await vault().seal("ws_1", "secret");
   const [version, key, body = ""] = sealed.split(".");

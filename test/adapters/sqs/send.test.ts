@@ -1,6 +1,7 @@
 import type { SendMessageBatchCommand, SendMessageBatchResult } from "@aws-sdk/client-sqs";
 import { expect, test } from "vitest";
 import type { Queues } from "../../../lib/adapters/sqs/client.ts";
+import { queue } from "../../../lib/adapters/sqs/queue.ts";
 import { send } from "../../../lib/adapters/sqs/send.ts";
 
 /** An SQS that fails some messages of a call, by their numbers and how often each was sent. */
@@ -66,4 +67,17 @@ test.each([
 
   await expect(send(queues, "cycles", messages(10))).rejects.toThrow("SQS refused");
   expect(calls).toHaveLength(1);
+});
+
+test("the group of a message is its workspace, so that a busy one holds up no other", async () => {
+  const groups: unknown[] = [];
+  const send = async ({ input }: SendMessageBatchCommand) => {
+    groups.push(...(input.Entries ?? []).map(({ MessageGroupId }) => MessageGroupId));
+    return { Successful: [], Failed: [] };
+  };
+  const queues = { client: { send }, url: (name: string) => name } as unknown as Queues;
+
+  await queue(queues, "cycles").send(["ws_1", "ws_2"].map((workspace_id) => ({ message: { workspace_id } })));
+
+  expect(groups).toEqual(["ws_1", "ws_2"]);
 });
