@@ -10,7 +10,6 @@ import { figuresKey } from "../../lib/adapters/dynamodb/engine/kept-figures.ts";
 import { customerSchema } from "../../lib/adapters/postgres/schema/clear-schema.ts";
 import { schedulesIn } from "../../lib/adapters/scheduler/schedules.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 import { operator } from "./operator.ts";
@@ -157,7 +156,7 @@ test("a schema that another workspace has taken over stays as it is", async () =
   expect((await left("shared_schema")).tables).toContain("_trigger_log");
 });
 
-longTest("what the customer has built on the log is named before anything is lost of it", async () => {
+test("what the customer has built on the log is named before anything is lost of it", async () => {
   const { workspace } = await syncedWorkspace("depended_on");
   await customer.query("CREATE VIEW depended_on.my_report AS SELECT state FROM depended_on._trigger_log");
   const line = operator();

@@ -28,7 +28,6 @@ import { auditEntry } from "../../lib/model/workspace/audit.ts";
 import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
 import type { SalesforceConnection } from "../../lib/model/workspace/workspace.ts";
 import { auditedIn } from "../support/clients/audit-page.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace } from "../support/worlds/workspace.ts";
 import { operator } from "./operator.ts";
@@ -98,7 +97,7 @@ test("after a change of the key every secret is opened by the new key alone", as
   expect(entries).toMatchObject([{ actor: "ada@example.com", detail: { resealed: 9, remaining: 0 } }]);
 });
 
-longTest("what no key opens is listed by workspace and kind, and the rest is sealed again", async () => {
+test("what no key opens is listed by workspace and kind, and the rest is sealed again", async () => {
   await disable(await replaceKey());
   const other = await createTestWorkspace();
   await connectionsIn(database(), freshVault()).setSalesforce(other.id, salesforce, entryOf(other.id));

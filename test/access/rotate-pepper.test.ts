@@ -26,7 +26,6 @@ import { askingIn } from "../support/clients/ask.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 import { operator } from "./operator.ts";
@@ -132,7 +131,7 @@ describe("after a rotation of the pepper", () => {
     expect(await stored()).toHaveLength(1);
   });
 
-  longTest.each([
+  test.each([
     ["a revocation", 0, { revokedAt: expect.any(Date) }],
     ["an end that is set", 60_000, { revokedAt: null, validUntil: expect.any(Date) }],
   ])("%s that meets a move holds", async (_, inMilliseconds, ending) => {
@@ -180,7 +179,7 @@ describe("after a rotation of the pepper", () => {
 });
 
 describe("the end of the former pepper", () => {
-  longTest("names what it ends, asks, and leaves what has moved", async () => {
+  test("names what it ends, asks, and leaves what has moved", async () => {
     const quiet = await own.tokenWith(["admin"]);
     await list(quiet);
     const lastUsed = now().toISOString();
@@ -214,7 +213,7 @@ describe("the end of the former pepper", () => {
     expect((await audited(own.id)).map(({ action }) => action)).toContain("token.revoked");
   });
 
-  longTest("has to come before the next rotation, and after the new pepper is in use", async () => {
+  test("has to come before the next rotation, and after the new pepper is in use", async () => {
     const none = await rotate("--finish", "--yes");
     await rotate();
     const tooSoon = await rotate("--finish", "--yes");

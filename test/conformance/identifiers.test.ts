@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { firstInGate, isWholeGrid, longTest } from "../support/run/whole-grid.ts";
+import { firstInGate, isWholeGrid } from "../support/run/whole-grid.ts";
 import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
 import type { TestWorkspace } from "../support/worlds/workspace.ts";
 import { NEVER_A_NAME, NEVER_A_TABLE, NEVER_AN_API_NAME, ODD_TABLES } from "./hostile-names.ts";
@@ -101,7 +101,7 @@ test("after all of that the database is as it was", async () => {
   expect((await database.query("SELECT * FROM salesforce.victim")).rows).toEqual([{ id: 1, name: "unharmed" }]);
 });
 
-longTest("odd names that are proper become exactly the tables of these names, and touch no other", async () => {
+test("odd names that are proper become exactly the tables of these names, and touch no other", async () => {
   const mappings = ODD_TABLES.map((pg_table, at) => ({
     object_name: `Thing${at + 2}__c`,
     config: { ...name, bridge: { pg_table } },

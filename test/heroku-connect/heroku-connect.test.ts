@@ -11,7 +11,6 @@ import {
   sfidOf,
   untilSomebodyWaits,
 } from "../adapters/postgres/customer.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
 import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
 import { column, contactShape } from "../support/worlds/shapes.ts";
@@ -353,66 +352,60 @@ test("going back is as documented: Heroku Connect's triggers capture to its log 
   expect(await captured()).toEqual([{ email: "theirs" }]);
 });
 
-longTest(
-  "tables that are adopted several times at once change hands once, no call fails, and a get_xmlbinary() of Heroku Connect's own stays",
-  async () => {
-    customer = await theirDatabase();
-    await customer.sql(
-      "CREATE FUNCTION salesforce.get_xmlbinary() RETURNS text LANGUAGE sql AS $$ SELECT current_setting('xmlbinary') || '' $$",
-    );
-    await customer.sql("UPDATE salesforce.contact SET email = 'waits' WHERE id = 1");
-    await customer.sql("INSERT INTO salesforce.lead (lastname) VALUES ('waits')");
-    await adoptSchema();
-    const lead = { mappingId: "map_lead", table: "lead", columns: [column("LastName")], upsertField: null };
+test("tables that are adopted several times at once change hands once, no call fails, and a get_xmlbinary() of Heroku Connect's own stays", async () => {
+  customer = await theirDatabase();
+  await customer.sql(
+    "CREATE FUNCTION salesforce.get_xmlbinary() RETURNS text LANGUAGE sql AS $$ SELECT current_setting('xmlbinary') || '' $$",
+  );
+  await customer.sql("UPDATE salesforce.contact SET email = 'waits' WHERE id = 1");
+  await customer.sql("INSERT INTO salesforce.lead (lastname) VALUES ('waits')");
+  await adoptSchema();
+  const lead = { mappingId: "map_lead", table: "lead", columns: [column("LastName")], upsertField: null };
 
-    await Promise.all([1, 2, 3].flatMap(() => [customer.provision(), customer.provision(lead)]));
+  await Promise.all([1, 2, 3].flatMap(() => [customer.provision(), customer.provision(lead)]));
 
-    expect(await captured()).toEqual(expect.arrayContaining([{ email: "waits" }, { lastname: "waits" }]));
-    expect(await log()).toHaveLength(2);
-    expect(await customer.sql("SELECT trigger_name FROM salesforce._bridge_hc_triggers ORDER BY 1")).toEqual(
-      ["contact", "lead"].flatMap((table) =>
-        ["logtrigger", "status_trigger"].map((kind) => ({ trigger_name: `hc_${table}_${kind}` })),
-      ),
-    );
-    const functions = "SELECT salesforce.get_xmlbinary(), public.get_xmlbinary() AS in_public";
-    expect(await customer.sql(functions)).toEqual([{ get_xmlbinary: "base64", in_public: "base64" }]);
-  },
-);
+  expect(await captured()).toEqual(expect.arrayContaining([{ email: "waits" }, { lastname: "waits" }]));
+  expect(await log()).toHaveLength(2);
+  expect(await customer.sql("SELECT trigger_name FROM salesforce._bridge_hc_triggers ORDER BY 1")).toEqual(
+    ["contact", "lead"].flatMap((table) =>
+      ["logtrigger", "status_trigger"].map((kind) => ({ trigger_name: `hc_${table}_${kind}` })),
+    ),
+  );
+  const functions = "SELECT salesforce.get_xmlbinary(), public.get_xmlbinary() AS in_public";
+  expect(await customer.sql(functions)).toEqual([{ get_xmlbinary: "base64", in_public: "base64" }]);
+});
 
-longTest(
-  "an application role with rights on its table alone writes all the while without an error, and each of its writes is captured once",
-  async () => {
-    customer = await theirDatabase();
-    const role = `app_${customer.url.slice(-12)}`;
-    await customer.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA salesforce TO ${role};
+test("an application role with rights on its table alone writes all the while without an error, and each of its writes is captured once", async () => {
+  customer = await theirDatabase();
+  const role = `app_${customer.url.slice(-12)}`;
+  await customer.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA salesforce TO ${role};
     GRANT SELECT, INSERT, UPDATE, DELETE ON salesforce.contact, salesforce._trigger_log TO ${role};
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA salesforce TO ${role}`);
-    const application = await customer.connect({ user: role, password: "p" });
-    let written = 0;
-    let isDone = false;
-    const writing = (async () => {
-      while (!isDone) {
-        await application.query("INSERT INTO salesforce.contact (lastname) VALUES ('Busy')");
-        written += 1;
-      }
-    })();
-    const fiveMore = async () => {
-      const afterwards = written + 5;
-      while (written < afterwards) await Promise.race([writing, customer.sql("SELECT")]);
-    };
+  const application = await customer.connect({ user: role, password: "p" });
+  let written = 0;
+  let isDone = false;
+  const writing = (async () => {
+    while (!isDone) {
+      await application.query("INSERT INTO salesforce.contact (lastname) VALUES ('Busy')");
+      written += 1;
+    }
+  })();
+  const fiveMore = async () => {
+    const afterwards = written + 5;
+    while (written < afterwards) await Promise.race([writing, customer.sql("SELECT")]);
+  };
 
-    await fiveMore();
-    await adoptSchema();
-    await fiveMore();
-    await Promise.all([customer.provision(), customer.provision()]);
-    await fiveMore();
-    isDone = true;
-    await writing;
-    await application.end();
-    await customer.asSuperuser(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  await fiveMore();
+  await adoptSchema();
+  await fiveMore();
+  await Promise.all([customer.provision(), customer.provision()]);
+  await fiveMore();
+  isDone = true;
+  await writing;
+  await application.end();
+  await customer.asSuperuser(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
 
-    const count = "SELECT count(*)::int AS n, count(DISTINCT record_id)::int AS rows FROM salesforce._trigger_log";
-    expect(await customer.sql(count)).toEqual([{ n: written, rows: written }]);
-    expect(await customer.sql("SELECT FROM salesforce._hc_trigger_log WHERE state = 'NEW'")).toEqual([]);
-  },
-);
+  const count = "SELECT count(*)::int AS n, count(DISTINCT record_id)::int AS rows FROM salesforce._trigger_log";
+  expect(await customer.sql(count)).toEqual([{ n: written, rows: written }]);
+  expect(await customer.sql("SELECT FROM salesforce._hc_trigger_log WHERE state = 'NEW'")).toEqual([]);
+});

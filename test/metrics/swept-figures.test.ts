@@ -9,7 +9,6 @@ import { periodAt, phaseOf } from "../../lib/model/beat.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
 import { ask } from "../support/clients/ask.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { anIdleContactForEachTest } from "../support/worlds/worlds.ts";
@@ -79,7 +78,7 @@ test("a mapping that is broken is counted as that, and its silence is no second 
   expect(await figuresOfSweep()).toEqual({ MappingsSilent: 0, MappingsBroken: 1 });
 });
 
-longTest("a key that will be deleted is reported each minute, with a line that says how to save it", async () => {
+test("a key that will be deleted is reported each minute, with a line that says how to save it", async () => {
   const { kms } = cloud.clients;
   const KeyId = String(process.env["KEY_ID"]);
   const log = vi.spyOn(console, "error").mockReturnValue();

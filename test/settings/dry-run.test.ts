@@ -4,7 +4,6 @@ import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { askingIn } from "../support/clients/ask.ts";
 import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
@@ -141,7 +140,7 @@ test("an activation that would change more than 100 records waits for the digest
   expect(entries.map(({ detail }) => detail["digest"])).toEqual([digest, "0".repeat(32)]);
 });
 
-longTest.each([
+test.each([
   ["postgres_wins", { records_changed: 120, rows_changed: 0 }, { confirmed: true }],
   ["salesforce_wins", { records_changed: 0, rows_changed: 120 }, { confirmed: false }],
 ])("a mapping that was looked at before loads at once, by %s with its digest alone", async (policy, changes, is) => {
@@ -177,7 +176,7 @@ test("up to 100 records need no digest, however many rows match", async () => {
   expect(await newEvents()).toEqual([]);
 });
 
-longTest("a dry run that Salesforce refuses says why, and continues from its last page", async () => {
+test("a dry run that Salesforce refuses says why, and continues from its last page", async () => {
   await bothHave(2_300, 3, { active: false });
   await ask("start-dry-run", at());
   await cloud.take("loads");

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { askingIn } from "../support/clients/ask.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { firstInGate, longTest } from "../support/run/whole-grid.ts";
+import { firstInGate } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
@@ -112,7 +112,7 @@ test("and no first load, where PostgreSQL wins", async () => {
   expect([error?.error, others]).toEqual([expect.stringContaining("violates check constraint"), []]);
 });
 
-longTest("a text that is too long for its column differs from what is left of it", async () => {
+test("a text that is too long for its column differs from what is left of it", async () => {
   const contact = await people("varchar(3)", "abc", "abcdef", { active: false });
 
   const fields = expect.arrayContaining([{ field: "Title", rows: 1 }]);

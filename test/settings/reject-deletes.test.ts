@@ -6,7 +6,6 @@ import { askingIn } from "../support/clients/ask.ts";
 import { auditedIn } from "../support/clients/audit-page.ts";
 import type { Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -133,31 +132,28 @@ test("records whose deletes are rejected are undeleted, and one that is gone for
   expect(await held()).toEqual({ records: 0, rows: 0 });
 });
 
-longTest(
-  "what a constraint refuses, what left the filter and what is gone without an upsert field stay held, each with its reason",
-  async () => {
-    await withRecords(["A", "B", "Gone", "In"], { bridge: { delete_limit: "0", filter: "LastName != 'Out'" } });
-    const ids = new Map((await rows()).map(({ lastname, sfid }) => [lastname, sfid]));
-    await world.sql("CREATE UNIQUE INDEX one_of_a_name ON salesforce.contact (lastname)");
-    await world.sql("DELETE FROM salesforce.contact WHERE lastname IN ('A', 'B')");
-    await deleteRecords([ids.get("Gone")]);
-    await world.control("DELETE", "/recycle-bin");
-    await world.colleague("PATCH", `/sobjects/Contact/${ids.get("In")}`, { LastName: "Out" });
-    await world.cycle(contact);
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('B')");
+test("what a constraint refuses, what left the filter and what is gone without an upsert field stay held, each with its reason", async () => {
+  await withRecords(["A", "B", "Gone", "In"], { bridge: { delete_limit: "0", filter: "LastName != 'Out'" } });
+  const ids = new Map((await rows()).map(({ lastname, sfid }) => [lastname, sfid]));
+  await world.sql("CREATE UNIQUE INDEX one_of_a_name ON salesforce.contact (lastname)");
+  await world.sql("DELETE FROM salesforce.contact WHERE lastname IN ('A', 'B')");
+  await deleteRecords([ids.get("Gone")]);
+  await world.control("DELETE", "/recycle-bin");
+  await world.colleague("PATCH", `/sobjects/Contact/${ids.get("In")}`, { LastName: "Out" });
+  await world.cycle(contact);
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('B')");
 
-    const answers = await rejectAll(true);
+  const answers = await rejectAll(true);
 
-    expect(answers.flatMap((one) => [one.rows, one.records, one.recreated]).reduce((sum, one) => sum + one)).toBe(1);
-    const reasons = answers.flatMap(({ staying }) => staying).map(({ reason }) => reason);
-    for (const why of ["one_of_a_name", "upsert field", "filter"])
-      expect(reasons.filter((reason) => reason.includes(why))).toHaveLength(1);
-    expect((await rows()).map(({ lastname }) => lastname).toSorted()).toEqual(["A", "B", "Gone", "In"]);
-    expect(await held()).toEqual({ records: 1, rows: 2 });
-  },
-);
+  expect(answers.flatMap((one) => [one.rows, one.records, one.recreated]).reduce((sum, one) => sum + one)).toBe(1);
+  const reasons = answers.flatMap(({ staying }) => staying).map(({ reason }) => reason);
+  for (const why of ["one_of_a_name", "upsert field", "filter"])
+    expect(reasons.filter((reason) => reason.includes(why))).toHaveLength(1);
+  expect((await rows()).map(({ lastname }) => lastname).toSorted()).toEqual(["A", "B", "Gone", "In"]);
+  expect(await held()).toEqual({ records: 1, rows: 2 });
+});
 
-longTest("while the org refuses, nothing is undeleted and the deletes stay held", async () => {
+test("while the org refuses, nothing is undeleted and the deletes stay held", async () => {
   await withRecords(["A"]);
   await deleteRecords((await rows()).map(({ sfid }) => sfid));
   await world.fault({ kind: "unavailable", path: "services/Soap", times: 0 });

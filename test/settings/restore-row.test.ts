@@ -6,7 +6,7 @@ import type { Scope } from "../../lib/model/workspace/token.ts";
 import { ask as askApi } from "../support/clients/ask.ts";
 import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { firstInGate, longTest } from "../support/run/whole-grid.ts";
+import { firstInGate } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -172,7 +172,7 @@ test("what Salesforce refuses in passing is asked for again a minute later, with
   expect(await notes()).toEqual([]);
 });
 
-longTest("and is given up after the sixth attempt, or at once where the record is gone for good", async () => {
+test("and is given up after the sixth attempt, or at once where the record is gone for good", async () => {
   const [ada] = await deletedAndAskedFor(["Ada", "Grace"]);
   await world.fault({ kind: "lockedRow", object: "Contact", times: 0 });
   await cycle();
@@ -190,7 +190,7 @@ longTest("and is given up after the sixth attempt, or at once where the record i
   expect(await rows()).toEqual([]);
 });
 
-longTest.each([
+test.each([
   [
     "Salesforce refuses as a whole ends its restores with the reason",
     { kind: "malformedRequest", path: "services/Soap" },
@@ -222,37 +222,31 @@ longTest.each([
   expect(await notes()).toEqual([]);
 });
 
-longTest(
-  "restores that wait hold up no record that is read again, and no trouble of their rows ends them",
-  async () => {
-    await deletedAndAskedFor(["Ada"]);
-    const { id } = (await world.colleague("POST", "/sobjects/Contact", { LastName: "Late" })) as { id: string };
-    await world.sql(
-      `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, retry_at, first_at, last_at)
+test("restores that wait hold up no record that is read again, and no trouble of their rows ends them", async () => {
+  await deletedAndAskedFor(["Ada"]);
+  const { id } = (await world.colleague("POST", "/sobjects/Contact", { LastName: "Late" })) as { id: string };
+  await world.sql(
+    `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, retry_at, first_at, last_at)
      SELECT $1, '003000000000' || lpad(n::text, 6, '0'), 'RESTORE: waits', now() - interval '9 years', now(), now()
      FROM generate_series(1, 300) n
      UNION ALL SELECT $1, $2, 'to be read', now() - interval '1 year', now(), now()`,
-      [contact.id, id],
-    );
-    await cycle();
+    [contact.id, id],
+  );
+  await cycle();
 
-    expect((await notes()).filter(({ error }) => error === "to be read")).toEqual([]);
-    expect((await rows()).map(({ lastname }) => lastname)).toContain("Late");
-  },
-);
+  expect((await notes()).filter(({ error }) => error === "to be read")).toEqual([]);
+  expect((await rows()).map(({ lastname }) => lastname)).toContain("Late");
+});
 
-longTest(
-  "a mapping that only reads since ends the restores that it was asked for, and takes no other: it says where",
-  async () => {
-    await deletedAndAskedFor(["Ada"]);
-    await world.sql("UPDATE salesforce._bridge_inbound_errors SET retry_at = now() - interval '9 years'");
-    [contact = contact] = await world.map({ ...CONTACT, bridge: { sync_direction: "sf_to_pg" } });
+test("a mapping that only reads since ends the restores that it was asked for, and takes no other: it says where", async () => {
+  await deletedAndAskedFor(["Ada"]);
+  await world.sql("UPDATE salesforce._bridge_inbound_errors SET retry_at = now() - interval '9 years'");
+  [contact = contact] = await world.map({ ...CONTACT, bridge: { sync_direction: "sf_to_pg" } });
 
-    await cycle();
+  await cycle();
 
-    expect(await notes()).toEqual([{ error: "it was not restored: the mapping only reads now", retry_at: null }]);
-    const refused = await restore("K-Ada");
-    expect(refused.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("only reads") });
-    expect((await story("K-Ada")).restore).toMatchObject({ why: expect.stringContaining("undelete the record") });
-  },
-);
+  expect(await notes()).toEqual([{ error: "it was not restored: the mapping only reads now", retry_at: null }]);
+  const refused = await restore("K-Ada");
+  expect(refused.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("only reads") });
+  expect((await story("K-Ada")).restore).toMatchObject({ why: expect.stringContaining("undelete the record") });
+});

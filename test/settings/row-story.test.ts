@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { now } from "../../functions/services/composition.ts";
 import { askingIn } from "../support/clients/ask.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -69,7 +68,7 @@ test("a row's story keeps the refusal after the repair, says who wrote, and show
   expect(story.events.find(({ by }) => by === "ada")).toMatchObject({ kind: "change", state: "SUCCESS" });
 });
 
-longTest("a retried change keeps each refusal, and a change that lost a conflict says what won", async () => {
+test("a retried change keeps each refusal, and a change that lost a conflict says what won", async () => {
   const contact = await mapped(world, CONTACT);
   const cycle = async () => {
     await world.cycle(contact);

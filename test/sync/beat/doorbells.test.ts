@@ -162,7 +162,7 @@ describe("the doorbell", () => {
     expect(await bell()).toMatchObject({ mappings: [{ state: "alive" }] });
   });
 
-  longTest("that rings while Salesforce or the database is away is pulled for ten seconds later", async () => {
+  test("that rings while Salesforce or the database is away is pulled for ten seconds later", async () => {
     const away = [
       ["Salesforce", () => world.fault({ kind: "unavailable", times: 0 }), () => world.control("DELETE", "/faults")],
       ["the database", () => world.databaseGoesAway(), () => world.databaseComesBack()],
@@ -199,7 +199,7 @@ describe("the doorbell", () => {
     expect([ofOther, ofOwn, ofDeaf]).toEqual([0, 1, 0]);
   });
 
-  longTest("rings nowhere with a wrong token, which counts against its caller alone", async () => {
+  test("rings nowhere with a wrong token, which counts against its caller alone", async () => {
     const wrong = new URL(`${url.href.slice(0, -1)}${url.href.endsWith("a") ? "b" : "a"}`);
     const refused = await Promise.all(Array.from({ length: 301 }, () => ringAt(wrong, { address: "192.0.2.7" })));
     const known = await ringAt(url, { address: "192.0.2.7" });

@@ -11,7 +11,6 @@ import type { RouteName } from "../../../lib/http/routes.ts";
 import { metricsText } from "../../../lib/metrics/scrape.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { call } from "../../support/clients/call.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
 import { createTestWorkspace } from "../../support/worlds/workspace.ts";
 import { eachInAWorld, numbered, world } from "../world.ts";
 
@@ -136,7 +135,7 @@ test("a pause in mid push ends it at the next call; what was sent counts, and th
   expect([await world.countRecords(), await world.countStates()]).toEqual([500, { SUCCESS: 500 }]);
 });
 
-longTest("the deployment's pause is kept apart: a workspace that was paused before stays so when it ends", async () => {
+test("the deployment's pause is kept apart: a workspace that was paused before stays so when it ends", async () => {
   await world.cycles();
   const other = await createTestWorkspace();
   const operator = await operatorToken();
@@ -183,23 +182,20 @@ longTest("the deployment's pause is kept apart: a workspace that was paused befo
   expect(await fleet()).toMatchObject([{ pause: null }, { pause: { scope: "workspace" } }]);
 });
 
-longTest(
-  "a pause whose announcement died half-way is announced again under the same names, so webhooks receive it once",
-  async () => {
-    const named = async () =>
-      ((await world.cloud.take("events")) as { event_id: string }[]).map(({ event_id }) => event_id);
-    await pause();
-    const first = await named();
+test("a pause whose announcement died half-way is announced again under the same names, so webhooks receive it once", async () => {
+  const named = async () =>
+    ((await world.cloud.take("events")) as { event_id: string }[]).map(({ event_id }) => event_id);
+  await pause();
+  const first = await named();
 
-    await counters().setPaused(world.workspaceId, null); // as if the process had died before
-    await world.sweepMinute();
+  await counters().setPaused(world.workspaceId, null); // as if the process had died before
+  await world.sweepMinute();
 
-    expect(first).toHaveLength(1);
-    expect(await named()).toEqual(first);
-    await world.sweepMinute();
-    expect(await named()).toEqual([]);
-  },
-);
+  expect(first).toHaveLength(1);
+  expect(await named()).toEqual(first);
+  await world.sweepMinute();
+  expect(await named()).toEqual([]);
+});
 
 test("the operators' workspace has no mappings, and no other has the fleet", async () => {
   const operator = await operatorToken();

@@ -8,7 +8,6 @@ import { handler as sweepMinute } from "../../../functions/workers/sweep-minute.
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { CyclesMessage } from "../../../lib/model/messages.ts";
 import { call } from "../../support/clients/call.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
 import { type Asking, anIdleContactForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
 let world: Asking["world"];
@@ -131,7 +130,7 @@ test("while a cycle runs a poll names that one, which can be waited for as well"
   expect((await read(mark)).json?.data).toMatchObject({ state: "ended" });
 });
 
-longTest("a poll that meets an error ends all the same and says why", async () => {
+test("a poll that meets an error ends all the same and says why", async () => {
   const failed = (await poll()).headers["Bridge-Cycle"];
   await world.databaseGoesAway();
   await runWhatWasAskedFor();

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../lib/model/calls/plan.ts";
 import { plannedBudget } from "../../support/doubles/planned-budget.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, LOST, world } from "../world.ts";
 
 eachInAWorld(() => world.mapContact(["External_Id__c", "LastName"], { upsertField: "External_Id__c" }));
@@ -56,7 +55,7 @@ describe("calls that run low", () => {
     }
   };
 
-  longTest("are reported once for each change of the pace, not for each cycle, with what is held back", async () => {
+  test("are reported once for each change of the pace, not for each cycle, with what is held back", async () => {
     await world.cycles();
     await orgHasUsed(14_000);
     await beats();

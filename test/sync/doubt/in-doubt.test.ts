@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { retryFailed } from "../../../lib/adapters/postgres/operations/operations.ts";
 import { rowQueriesOf } from "../../../lib/adapters/postgres/operations/row-operations.ts";
 import { keepSessions } from "../../../lib/adapters/postgres/session/request-session.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, LOST, NEVER_ARRIVED, world } from "../world.ts";
 
 const ELEVEN_MINUTES = 11 * 60;
@@ -108,32 +107,29 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     expect(await heldBack()).toEqual([]);
   });
 
-  longTest(
-    "is left to a person by a retry of everything that failed, and sent as new by one of its own: the other record gets a row",
-    async () => {
-      const id = await lostInsert("Sklodowska");
-      await changedThere(id, { LastName: "Curie" });
-      await untilTheDoubtEnds();
-      const connection = { url: world.databaseUrl, schema: "salesforce" };
-      const queries = await rowQueriesOf(() => new Date(world.cloud.clock.now())).open(connection);
-      const [kind] = await queries.failures(null);
+  test("is left to a person by a retry of everything that failed, and sent as new by one of its own: the other record gets a row", async () => {
+    const id = await lostInsert("Sklodowska");
+    await changedThere(id, { LastName: "Curie" });
+    await untilTheDoubtEnds();
+    const connection = { url: world.databaseUrl, schema: "salesforce" };
+    const queries = await rowQueriesOf(() => new Date(world.cloud.clock.now())).open(connection);
+    const [kind] = await queries.failures(null);
 
-      const everything = await queries.findFailed({ id: null, fingerprint: null, table: null }, 10);
-      const ofKind = await queries.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 10);
-      const one = await queries.findFailed({ id: 1, fingerprint: null, table: null }, 10);
-      expect([everything.total, ofKind.total, one.total]).toEqual([0, 1, 1]);
+    const everything = await queries.findFailed({ id: null, fingerprint: null, table: null }, 10);
+    const ofKind = await queries.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 10);
+    const one = await queries.findFailed({ id: 1, fingerprint: null, table: null }, 10);
+    expect([everything.total, ofKind.total, one.total]).toEqual([0, 1, 1]);
 
-      await retry();
-      await world.cycles();
+    await retry();
+    await world.cycles();
 
-      const all = await records();
-      expect(all.map(({ LastName }) => LastName)).toEqual(["Curie", "Sklodowska"]);
-      expect((await rows()).map(({ lastname, sfid }) => [lastname, sfid]).sort()).toEqual(
-        all.map(({ LastName, Id }) => [LastName, Id]),
-      );
-      expect(await world.states()).toEqual(["SUCCESS"]);
-    },
-  );
+    const all = await records();
+    expect(all.map(({ LastName }) => LastName)).toEqual(["Curie", "Sklodowska"]);
+    expect((await rows()).map(({ lastname, sfid }) => [lastname, sfid]).sort()).toEqual(
+      all.map(({ LastName, Id }) => [LastName, Id]),
+    );
+    expect(await world.states()).toEqual(["SUCCESS"]);
+  });
 
   test("loses nothing when its cycle is stopped between the claim of a newer change and the look-up", async () => {
     const id = await lostInsert("Sklodowska");

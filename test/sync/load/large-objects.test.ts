@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 import type { Row } from "../../support/worlds/sync-world.ts";
 import { mapped } from "../../support/worlds/worlds.ts";
 import { eachInAWorld, MANY, numbered, UNCOUNTED, WIDE, WIDE_CONTACT, world } from "../world.ts";
@@ -38,7 +38,7 @@ test("records of which Salesforce gives fewer than asked for are read on, by a l
   expect([loaded, await rows()]).toEqual([7, 12]);
 });
 
-longTest("an object that Salesforce calls too large for our user is read in smaller parts, after one job", async () => {
+test("an object that Salesforce calls too large for our user is read in smaller parts, after one job", async () => {
   await create(60);
   await fault(UNCOUNTED);
   await fault({ kind: "largeOperation", object: "Contact", size: 20 });
@@ -52,7 +52,7 @@ longTest("an object that Salesforce calls too large for our user is read in smal
   expect((await jobs()).map((job) => job["errorMessage"])).toEqual([expect.stringMatching(/^OPERATION_TOO_LARGE/)]);
 });
 
-longTest.each([true, false])(
+test.each([true, false])(
   "what is too large in its smallest part names the permission that is missing (by Bulk: %s)",
   async (byBulk) => {
     await create(3);
@@ -103,33 +103,30 @@ test.each(
   expect(await jobs()).toHaveLength(byJobs);
 });
 
-longTest(
-  "archived tasks are loaded by either API, deleted ones are not, and a sweep leaves them where they are",
-  async () => {
-    await world.createRecords(
-      "Task",
-      ["Old", "Older", "Gone", "New"].map((Subject) => ({ Subject })),
-    );
-    const [gone] = await world.soql("SELECT Id FROM Task WHERE Subject = 'Gone'");
-    await world.rest("DELETE", `/sobjects/Task/${gone?.["Id"]}`);
-    await world.stopMinutes();
-    await world.pass(86_400);
-    await world.control("POST", "/archive", { before: new Date(world.cloud.clock.now()).toISOString() });
-    await world.rest("POST", "/sobjects/Task", { Subject: "Newest" });
-    expect(await world.soql("SELECT Subject FROM Task")).toEqual([{ Subject: "Newest" }]);
-    const all = ["New", "Newest", "Old", "Older"].map((subject) => ({ subject }));
-    const subjects = () => world.sql("SELECT subject FROM salesforce.task ORDER BY subject");
+test("archived tasks are loaded by either API, deleted ones are not, and a sweep leaves them where they are", async () => {
+  await world.createRecords(
+    "Task",
+    ["Old", "Older", "Gone", "New"].map((Subject) => ({ Subject })),
+  );
+  const [gone] = await world.soql("SELECT Id FROM Task WHERE Subject = 'Gone'");
+  await world.rest("DELETE", `/sobjects/Task/${gone?.["Id"]}`);
+  await world.stopMinutes();
+  await world.pass(86_400);
+  await world.control("POST", "/archive", { before: new Date(world.cloud.clock.now()).toISOString() });
+  await world.rest("POST", "/sobjects/Task", { Subject: "Newest" });
+  expect(await world.soql("SELECT Subject FROM Task")).toEqual([{ Subject: "Newest" }]);
+  const all = ["New", "Newest", "Old", "Older"].map((subject) => ({ subject }));
+  const subjects = () => world.sql("SELECT subject FROM salesforce.task ORDER BY subject");
 
-    const task = await mapped(world, { object: "Task", fields: ["Subject"] });
+  const task = await mapped(world, { object: "Task", fields: ["Subject"] });
+  expect(await subjects()).toEqual(all);
+  await fault(UNCOUNTED);
+  for (const kind of ["sweep", "backfill"] as const) {
+    await world.work(task, kind);
     expect(await subjects()).toEqual(all);
-    await fault(UNCOUNTED);
-    for (const kind of ["sweep", "backfill"] as const) {
-      await world.work(task, kind);
-      expect(await subjects()).toEqual(all);
-    }
-    await world.writeUncaptured("DELETE FROM salesforce.task");
-    await world.work(task, "backfill");
+  }
+  await world.writeUncaptured("DELETE FROM salesforce.task");
+  await world.work(task, "backfill");
 
-    expect(await subjects()).toEqual(all);
-  },
-);
+  expect(await subjects()).toEqual(all);
+});

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { longTest } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, orgWith, world } from "../world.ts";
 
 eachInAWorld(undefined, orgWith("Contact", { name: "Code__c", type: "text", length: 20, externalId: true }));
@@ -52,7 +51,7 @@ test("a row meets the one record of its value; where several have it, or several
   expect(await world.setAside()).toEqual([]);
 });
 
-longTest("a table from before has its unique index replaced by the daily check, which shows what to do", async () => {
+test("a table from before has its unique index replaced by the daily check, which shows what to do", async () => {
   await map();
   await world.sql(`DROP INDEX salesforce.contact_code__c_idx;
     CREATE UNIQUE INDEX contact_code__c_key ON salesforce.contact (code__c);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isPullDue } from "../../../lib/model/calls/interval.ts";
 import { handleCycleMessage } from "../../../lib/sync/beat/handle-cycle-message.ts";
-import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 import type { Row } from "../../support/worlds/sync-world.ts";
 import { eachInAWorld, world } from "../world.ts";
 
@@ -126,7 +126,7 @@ test("nothing is read again where nothing has changed, nor checked behind a pull
   expect(await callsOf(() => world.cycles()), "a pull and a save").toBe(2);
 });
 
-longTest("a row that is written while its push sends others is checked, too", async () => {
+test("a row that is written while its push sends others is checked, too", async () => {
   const later = await aRecord("Byron");
   const id = await aPulledRecord({});
   await world.sql(`CREATE FUNCTION follow() RETURNS trigger LANGUAGE plpgsql AS $$

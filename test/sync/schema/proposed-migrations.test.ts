@@ -5,7 +5,6 @@ import { handler as deactivateMapping } from "../../../functions/api/deactivate-
 import { handler as deleteMapping } from "../../../functions/api/delete-mapping.ts";
 import { handler as listProposals } from "../../../functions/api/list-proposals.ts";
 import type { Proposal } from "../../../lib/model/mapping/migration.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
 import { minutesLater } from "../../support/worlds/minute-later.ts";
 import type { Row } from "../../support/worlds/sync-world.ts";
 import { eachInAWorld, world } from "../world.ts";
@@ -146,7 +145,7 @@ test("the migration of a missing table makes what Bridge would make", async () =
   await expectEqual();
 });
 
-longTest("a field that has grown holds nothing up: its wider column is proposed until the column has it", async () => {
+test("a field that has grown holds nothing up: its wider column is proposed until the column has it", async () => {
   await world.mapContact(["Email", "LastName"]);
   await changesAre("propose");
   await world.sql("ALTER TABLE salesforce.contact ALTER COLUMN lastname TYPE varchar(20)");
