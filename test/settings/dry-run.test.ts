@@ -4,6 +4,7 @@ import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { askingIn } from "../support/clients/ask.ts";
 import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { plannedBudget } from "../support/doubles/planned-budget.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
@@ -166,6 +167,21 @@ test("a digest is agreed to for the mapping as it was: with other fields, the fi
   await threeCycles();
 
   expect([await theirs(), (await newEvents()).map(({ event }) => event)]).toEqual([101, ["sync.broken"]]);
+});
+
+test("a dry run for which no calls are left is carried out when there are some again", async () => {
+  await bothHave(3, 1, { active: false });
+  const plan = (spareCalls: number) => {
+    const usage = { used: 1, limit: 100, at: new Date(cloud.clock.now()) };
+    return world.services.engine.saveBudget(world.workspaceId, async () => plannedBudget(usage, { spareCalls }));
+  };
+  await plan(0);
+  expect((await compared()).read).toBe(0);
+  await world.pass(310);
+  await plan(100);
+  await carryOut(cloud, world.services);
+
+  expect(await shown()).toMatchObject({ state: "done", read: 3, differing: 1 });
 });
 
 test("up to 100 records need no digest, however many rows match", async () => {

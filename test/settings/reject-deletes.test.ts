@@ -70,6 +70,7 @@ async function deleteRecords(ids: readonly unknown[]): Promise<void> {
 test("rows whose deletes are rejected come back under their keys with sfid and mapped columns, and nothing is sent", async () => {
   await withRecords(numbered(1_001));
   await world.sql(`ALTER TABLE salesforce.contact ADD COLUMN note text DEFAULT 'new';
+    ALTER TABLE salesforce.contact ALTER COLUMN id DROP DEFAULT, ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY;
     CREATE TABLE salesforce.child (contact_id bigint REFERENCES salesforce.contact (id) ON DELETE CASCADE);
     UPDATE salesforce.contact SET note = 'lost'`);
   const before = await rows();
