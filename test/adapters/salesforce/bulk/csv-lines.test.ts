@@ -2,16 +2,17 @@ import { ReadableStream } from "node:stream/web";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { csvLines } from "../../../../lib/adapters/salesforce/bulk/csv-lines.ts";
+import { piecesOf } from "../../../../lib/adapters/salesforce/bulk/bulk-jobs.ts";
 import { type CsvLine, valueIn } from "../../../../lib/model/record/csv-line.ts";
 
-async function linesIn(pieces: readonly string[]): Promise<readonly CsvLine[]> {
+async function linesIn(pieces: readonly (string | Buffer)[]): Promise<readonly CsvLine[]> {
   const lines: CsvLine[] = [];
-  for await (const piece of csvLines(ReadableStream.from(pieces))) lines.push(...piece.lines);
+  const body = ReadableStream.from<Uint8Array>(pieces.map((piece) => new Uint8Array(Buffer.from(piece))));
+  for await (const piece of piecesOf(body)) lines.push(...piece.lines);
   return lines;
 }
 
-const read = async (pieces: readonly string[]) => (await linesIn(pieces)).map(recordIn);
+const read = async (pieces: readonly (string | Buffer)[]) => (await linesIn(pieces)).map(recordIn);
 const recordIn = (line: CsvLine) => Object.fromEntries(line.names.map((name) => [name, valueIn(line, name)]));
 
 const value = fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r", " ", "ü", "😀") });
@@ -30,7 +31,8 @@ test("every value arrives as it was written, wherever the answer is cut into pie
         row.map((text) => `"${text.replaceAll('"', '""')}"`).join(","),
       );
       const csv = lines.join(end) + (isEnded ? end : "");
-      const pieces = [...csv].flatMap((_, at, all) => (at % size === 0 ? [all.slice(at, at + size).join("")] : []));
+      const bytes = Buffer.from(csv);
+      const pieces = [...bytes].flatMap((_, at) => (at % size === 0 ? [bytes.subarray(at, at + size)] : []));
 
       const records: Record<string, string>[] = parse(csv, { columns: true, record_delimiter: end });
       expect(await read(pieces)).toEqual(records);
