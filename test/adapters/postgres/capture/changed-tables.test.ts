@@ -186,6 +186,9 @@ test("what is cleaned up in the table that was swapped out deletes nothing in Sa
 
   expect(await taken()).toEqual([]);
   expect(await captureOff()).toMatchObject({ why: "triggers" });
+  await customer.provision({ configVersion: 2 });
+  const left = "SELECT tgname FROM pg_trigger WHERE tgrelid = 'salesforce.contact_old'::regclass";
+  expect(await sql(left)).toEqual([]);
 });
 
 test("a table that becomes a partition keeps taking writes, and its mapping says that they are not captured", async () => {
