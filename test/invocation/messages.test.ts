@@ -1,5 +1,7 @@
 import type { SQSEvent } from "aws-lambda";
 import { beforeAll, expect, test, vi } from "vitest";
+import { handler as deliver } from "../../functions/workers/deliver-webhook.ts";
+import { handler as dispatch } from "../../functions/workers/dispatch-events.ts";
 import { handler as fanOut } from "../../functions/workers/fan-out-cycles.ts";
 import { handler as load } from "../../functions/workers/load-mapping.ts";
 import { handler as provision } from "../../functions/workers/provision-mapping.ts";
@@ -28,6 +30,8 @@ test.each([
       { ...change, import_id: "imp_1" },
     ],
   ],
+  [deliver, ["automatic", "manual"].map((kind) => ({ delivery_id: "dlv_gone", kind, number: 1 }))],
+  [dispatch, [{ workspace_id: "ws_gone", event_id: "evt_gone" }]],
   [fanOut, [{ ...its, scheduled_at: "2026-01-01T00:00:00Z" }]],
 ])("a worker understands each kind of message that is sent to it", async (worker, messages) => {
   const Records = messages.map((body, at) => ({ messageId: String(at), body: JSON.stringify(body) }));
