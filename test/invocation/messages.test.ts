@@ -1,5 +1,5 @@
 import type { SQSEvent } from "aws-lambda";
-import { beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { handler as deliver } from "../../functions/workers/deliver-webhook.ts";
 import { handler as dispatch } from "../../functions/workers/dispatch-events.ts";
 import { handler as fanOut } from "../../functions/workers/fan-out-cycles.ts";
@@ -12,6 +12,7 @@ aCloud();
 beforeAll(() => {
   for (const name of ["SCHEDULE_GROUP", "SCHEDULER_ROLE_ARN", "FAN_OUT_QUEUE_ARN"]) vi.stubEnv(name, "none");
 });
+afterAll(() => void vi.unstubAllEnvs());
 
 const its = { workspace_id: "ws_gone", mapping_id: "map_gone" };
 const cycle = { ...its, kind: "poll", slot: null };
