@@ -39,6 +39,11 @@ test.each<[string, Partial<Meeting>, object]>([
     {},
   ],
   [
+    "both changed stays the row's, with its newer change, while the older one is under way",
+    { ...both, row: { name: "ours too" }, waiting: [{ ...renamed, isSent: true }, again] },
+    {},
+  ],
+  [
     "a new row lacks is taken from the record that it meets",
     { image: { name: "ours", city: "theirs" }, row: { name: "ours", city: null }, waiting: [inserted] },
     { city: "theirs" },

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { endBy, guardLease } from "../../../lib/sync/lease/lease-guard.ts";
 import type { CycleStore } from "../../../lib/sync/ports/cycle-ports.ts";
@@ -37,6 +38,21 @@ test("a save is begun if it can end within its function, and only right after a 
   // Frozen for 40 seconds while it marked: its lease may have a new holder.
   expect([await saves(300, 4, "lost"), await saves(300, 40, "lost")]).toEqual(["saved", "lost"]);
   expect(await saves(300, 40)).toBe("saved");
+});
+
+test("the lease is renewed every ten seconds for as long as a call takes", async () => {
+  const clock = new ModelClock();
+  let renewals = 0;
+  const store = { renew: async () => (++renewals ? "held" : "lost") } as unknown as CycleStore;
+
+  await guardLease(store, LEASE, clock, clock.now() + 300_000).during(async () => {
+    for (let tens = 1; tens <= 11; tens += 1) {
+      clock.pass(10);
+      await setImmediate();
+    }
+  });
+
+  expect(renewals).toBe(11);
 });
 
 test.each([

@@ -211,6 +211,16 @@ describe("a job that takes long", () => {
   });
 });
 
+test("a job whose start is not answered is looked for, and not sent again beside itself", async () => {
+  await insertMany();
+  await world.fault({ kind: "saveThenDrop", path: "^PATCH .*/jobs/ingest", times: 1 });
+  await push();
+  await settleDown();
+
+  await expectEachOnce();
+  expect(await jobs()).toHaveLength(1);
+});
+
 test("a job that a person aborts leaves its rows in doubt, for it may still be saving them", async () => {
   await insertMany();
   await push();

@@ -40,6 +40,22 @@ test("a workspace that says nothing keeps them for 31 days, and what was pushed 
   expect(await pushed()).toEqual([{ sfids: ["6"] }]);
 });
 
+test("an old refusal stays as long as its row is there without a record, so that its next change sends it whole", async () => {
+  await sql("INSERT INTO salesforce.contact (lastname) VALUES ('Refused'), ('Deleted')");
+  await sql(
+    "UPDATE salesforce._trigger_log SET state = 'FAILED', last_operation = 'FAILED', created_at = $1, processed_at = $1",
+    [daysAgo(40)],
+  );
+  const gone = "DELETE FROM salesforce.contact WHERE lastname = 'Deleted'";
+  await customer.asSuperuser(`BEGIN; SET LOCAL session_replication_role = replica; ${gone}; COMMIT`);
+  await cycleWith(undefined);
+  await dailyCheck({});
+
+  expect(await sql("SELECT \"values\" ->> 'lastname' AS name FROM salesforce._trigger_log")).toEqual([
+    { name: "Refused" },
+  ]);
+});
+
 test("the log is vacuumed as the workspace says, and otherwise as its owner has set it", async () => {
   await sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_vacuum_cost_delay = 7)");
   const before = await options();
