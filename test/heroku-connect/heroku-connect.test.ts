@@ -199,6 +199,8 @@ test("of what Heroku Connect failed to send, the last change of a row can be ret
   await failed(902, "SUCCESS", 1, null);
   await failed(903, "FAILED", 1, "FIELD_CUSTOM_VALIDATION_EXCEPTION: no");
   await failed(904, "FAILED", 2, "it was synced since");
+  await failed(905, "FAILED", 9, "DELETE_FAILED: no");
+  await customer.sql("UPDATE salesforce._trigger_log_archive SET action = 'DELETE' WHERE id = 905");
   await customer.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER USER");
   await customer.sql("UPDATE salesforce.contact SET _hc_lastop = 'FAILED' WHERE id = 1");
   await customer.sql("ALTER TABLE salesforce.contact ENABLE TRIGGER USER");
@@ -212,9 +214,10 @@ test("of what Heroku Connect failed to send, the last change of a row can be ret
       ...{ record_id: 1, state: "FAILED", last_operation: "FAILED" },
       ...{ sf_message: "FIELD_CUSTOM_VALIDATION_EXCEPTION: no", processed_at: new Date("2026-11-19T11:00:00Z") },
     },
+    expect.objectContaining({ record_id: 9, state: "FAILED", sf_message: "DELETE_FAILED: no" }),
   ]);
   expect(await customer.sql("SELECT table_name, failed::int FROM salesforce._bridge_totals")).toEqual([
-    { table_name: "contact", failed: 1 },
+    { table_name: "contact", failed: 2 },
   ]);
   expect(await customer.sql("SELECT _ab_lastop, _ab_err FROM salesforce.contact WHERE id = 1")).toEqual([
     { _ab_lastop: "FAILED", _ab_err: "FIELD_CUSTOM_VALIDATION_EXCEPTION: no" },

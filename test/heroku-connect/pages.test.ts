@@ -45,6 +45,9 @@ test("a workspace whose takeover is stuck leaves the way back, and counts and ke
   await adoptSchema(customer.url);
   await customer.provision();
   await customer.sql("UPDATE salesforce.contact SET email = 'ours'");
+  await customer.sql(`UPDATE salesforce._hc_trigger_log SET state = 'PENDING' WHERE table_name = 'lead';
+    INSERT INTO salesforce._trigger_log (table_name, record_id, action, state, last_operation, processed_at)
+    VALUES ('contact', 1, 'UPDATE', 'FAILED', 'FAILED', now())`);
   const connection = { url: customer.url, schema: "salesforce" };
 
   const waiting = await customerSchema.waiting(connection, "w_1");
@@ -59,9 +62,13 @@ test("a workspace whose takeover is stuck leaves the way back, and counts and ke
     (await customer.sql(`SELECT table_name, action, state FROM salesforce.${log} ORDER BY id`)).map((row) =>
       Object.values(row).join(" "),
     );
-  expect(await changesIn("_bridge_trigger_log")).toEqual(["contact INSERT NEW", "contact UPDATE NEW"]);
+  expect(await changesIn("_bridge_trigger_log")).toEqual([
+    "contact INSERT NEW",
+    "contact UPDATE NEW",
+    "contact UPDATE FAILED",
+  ]);
   expect(await changesIn("_trigger_log")).toEqual([
-    ...["contact INSERT REQUEUED", "lead INSERT NEW", "contact UPDATE NEW"],
+    ...["contact INSERT REQUEUED", "lead INSERT PENDING", "contact UPDATE NEW"],
   ]);
   expect(await customer.sql("SELECT to_regclass('salesforce._bridge_hc_triggers') AS kept")).toEqual([{ kept: null }]);
 });

@@ -74,7 +74,10 @@ test("a row that Salesforce refused is no equal one, and the ids of what differs
     compared_ids: [sfid],
   });
   token = await tokenFor(world.workspaceId, "admin");
+  await world.sql("INSERT INTO salesforce._bridge_outbox (event, detail) VALUES ('record.failed', '{}')");
   await ask("deactivate-mapping");
+  await world.map();
+  expect(await world.sql("SELECT FROM salesforce._bridge_outbox"), "its last events have left").toEqual([]);
   for (const { json } of [await ask("compare-mapping"), await ask("reload-mapping")])
     expect(json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("is paused") });
 });

@@ -192,6 +192,22 @@ test("up to 100 records need no digest, however many rows match", async () => {
   expect(await newEvents()).toEqual([]);
 });
 
+test("a dry run that fails breaks nothing of its mapping, and one that meets a pause runs after it", async () => {
+  await bothHave(1, 1);
+  await ask("start-dry-run", at());
+  await cloud.take("loads");
+  world.interfere((call) => {
+    if (call === "org.query") throw new Error("the org is gone");
+  });
+  for (let tries = 0; tries < 3; tries += 1) await expect(world.work(contact, "dry_run")).rejects.toThrow();
+  expect(await state()).toMatchObject({ state: "running", failure: null });
+  await ask("switch-pause", { body: { paused: true } });
+  await world.pass(3);
+  await world.work(contact, "dry_run");
+  await world.pass(300);
+  expect(await cloud.take("loads")).toMatchObject([{ kind: "dry_run" }]);
+});
+
 test("a dry run that Salesforce refuses says why, and continues from its last page", async () => {
   await bothHave(2_300, 3, { active: false });
   await ask("start-dry-run", at());

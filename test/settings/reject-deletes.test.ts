@@ -69,8 +69,9 @@ async function deleteRecords(ids: readonly unknown[]): Promise<void> {
 
 test("rows whose deletes are rejected come back under their keys with sfid and mapped columns, and nothing is sent", async () => {
   await withRecords(numbered(1_001));
-  await world.sql(`ALTER TABLE salesforce.contact ADD COLUMN note text DEFAULT 'new';
+  await world.sql(`ALTER TABLE salesforce.contact ADD COLUMN note text DEFAULT 'new', ADD COLUMN loud text GENERATED ALWAYS AS (upper(lastname)) STORED;
     ALTER TABLE salesforce.contact ALTER COLUMN id DROP DEFAULT, ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY;
+    CREATE TABLE salesforce.pet (contact_id bigint REFERENCES salesforce.contact (id) ON DELETE SET NULL);
     CREATE TABLE salesforce.child (contact_id bigint REFERENCES salesforce.contact (id) ON DELETE CASCADE);
     UPDATE salesforce.contact SET note = 'lost'`);
   const before = await rows();
@@ -83,7 +84,7 @@ test("rows whose deletes are rejected come back under their keys with sfid and m
   const after = [await rows(), await held()];
   await twoCycles();
 
-  const lost = { lost_columns: ["note"], lost_children: ["salesforce.child"] };
+  const lost = { lost_columns: ["note"], lost_children: ["salesforce.child", "salesforce.pet"] };
   expect(forecast).toMatchObject({ rows: 1_001, records: 0, next: null, ...lost });
   expect(untouched).toEqual([[], { records: 1_001, rows: 0 }]);
   expect(answers.map(({ rows }) => rows)).toEqual([1_000, 1, 0]);

@@ -119,6 +119,12 @@ test("one change shows its story: before and after, when it was sent, what Sales
     ...{ old: { email: null }, values: { email: "nowhere" }, sent_at: at, synced_at: at },
   });
   expect([(await read("999999")).status, (await read("1;DROP")).status]).toEqual([404, 404]);
+  expect(await failed()).toBe(1);
+  await world.pass(60);
+  const [row] = await world.sql("SELECT sfid FROM salesforce.contact");
+  await world.rest("PATCH", `/sobjects/Contact/${row?.["sfid"]}`, { Email: "ada@example.com" });
+  await world.cycle(contact);
+  expect(await failed(), "Salesforce has overruled it since").toBe(0);
 });
 
 test("failed rows are reported by kind, with key, name and bad value, and tried again one by one or a kind at once", async () => {
@@ -140,12 +146,13 @@ test("failed rows are reported by kind, with key, name and bad value, and tried 
 
   // What an administrator of the org might do by loosening a rule.
   const [right] = await world.sql(
-    `UPDATE salesforce._trigger_log SET "values" = jsonb_set("values", '{email}', '"a@example.com"')
+    `UPDATE salesforce._trigger_log SET attempts = 5, "values" = jsonb_set("values", '{email}', '"a@example.com"')
      WHERE "values" ->> 'lastname' = 'Ada' RETURNING id::text`,
   );
   const retryOne = (row_id: unknown) => ask("retry-row", { path: { row_id: String(row_id) } });
   const one = await retryOne(right?.["id"]);
   const again = await retryOne(right?.["id"]);
+  const afresh = await ask("read-change", { path: { change_id: String(right?.["id"]) } });
   const ofAnother = await ask("retry-rows", { body: { table: "account" } });
   const kind = await ask("retry-rows", { body: query });
   const left = await failed();
@@ -158,6 +165,7 @@ test("failed rows are reported by kind, with key, name and bad value, and tried 
     { retried: 0, remaining: 0 },
     { retried: 1, remaining: 0 },
   ]);
+  expect(afresh.json?.data).toMatchObject({ state: "NEW", attempts: 0 });
   for (const { json } of [ofAnother, ...inDoubt]) expect(json?.data).toEqual({ retried: 0, remaining: 0 });
   expect([left, await failed()]).toEqual([1, 2]);
   expect(await world.sql("SELECT lastname, _ab_lastop FROM salesforce.contact WHERE sfid IS NOT NULL")).toEqual([

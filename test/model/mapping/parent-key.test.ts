@@ -20,7 +20,7 @@ const KEY = field("Key__c", { externalId: true, length: 20 });
 const ORDER = object(
   "Order__c",
   field("Name"),
-  lookup("AccountId", "Account", "Account"),
+  { ...lookup("AccountId", "Account", "Account"), nillable: false },
   lookup("Project__c", "Project__r", "Project__c"),
   lookup("OwnerId", "Owner", "Group", "User"),
 );
@@ -42,6 +42,7 @@ test.each(["Account.Key__c", "ACCOUNT__R__KEY__C"])(
     expect(shapeWith(name).columns.find((column) => column.parent)).toMatchObject({
       ...{ field: "Account__Key__c", column: "account__key__c", type: "string", length: 20, parent },
     });
+    expect(shapeWith(name).lacking, "the lookup is required, and given").toBeUndefined();
   },
 );
 

@@ -8,10 +8,11 @@ import { allInOneWorld, world } from "../world.ts";
 
 const FIELDS: Readonly<Record<string, string>> = { Account: "Name", Contact: "LastName", Lead: "LastName" };
 
+const INSIDE = { filter: "Company != 'Elsewhere'" };
 let mappings: readonly Mapping[];
 allInOneWorld(async () => {
   const asked = Object.entries(FIELDS).map(([object, field]) => ({ object, fields: [field, "Description"] }));
-  mappings = await world.map(...asked);
+  mappings = await world.map(...asked.map((one) => (one.object === "Lead" ? { ...one, bridge: INSIDE } : one)));
   for (const mapping of mappings) await world.cycle(mapping);
 });
 
@@ -65,7 +66,37 @@ test("an idle mapping whose record has changed pulls in the same beat, beside ot
 
   await beat();
 
-  expect(await world.sql("SELECT lastname FROM salesforce.lead WHERE lastname = 'Hopper'")).toHaveLength(1);
+  const arrived = (name: string) => world.sql("SELECT id FROM salesforce.lead WHERE lastname = $1", [name]);
+  expect(await arrived("Hopper")).toHaveLength(1);
+  // Of what the beat asks for the answer may be cut before what is new.
+  await world.fault({ kind: "smallBatches", path: "/query", size: 1, times: 0 });
+  await world.rest("POST", "/sobjects/Lead", { LastName: "Later", Company: "Navy" });
+  await beat();
+  await world.control("DELETE", "/faults");
+  expect(await arrived("Later")).toHaveLength(1);
+  const [hopper] = await world.soql("SELECT Id FROM Lead WHERE LastName = 'Hopper'");
+  await world.rest("PATCH", `/sobjects/Lead/${hopper?.["Id"]}`, { Company: "Elsewhere" });
+  await beat();
+  expect(await arrived("Hopper"), "it has left the filter").toEqual([]);
+});
+
+test("a delete that Salesforce lists late, or not any more, is found by a later beat or by a sweep", async () => {
+  const { id } = (await world.rest("POST", "/sobjects/Account", { Name: "Late" })) as { id: string };
+  await world.pass(300);
+  await beat();
+  await world.rest("DELETE", `/sobjects/Account/${id}`);
+  await world.control("DELETE", "/recycle-bin");
+  await world.pass(400);
+  await world.fault({ kind: "laggingReplication", object: "Account", milliseconds: 500_000 });
+  await beat();
+  await world.pass(400);
+  await beat();
+  expect(await world.sql("SELECT FROM salesforce.account WHERE name = 'Late'")).toEqual([]);
+  await world.cloud.take("loads");
+  await world.sql("UPDATE salesforce._bridge_state SET deleted = deleted - interval '16 days'");
+  await world.pass(400);
+  await beat();
+  expect(await world.cloud.take("loads")).toContainEqual(expect.objectContaining({ kind: "sweep" }));
 });
 
 test("after a time without beats no mapping sends what Salesforce has changed meanwhile as well, and wins", async () => {

@@ -106,8 +106,11 @@ test("a first load that was killed is asked for again by the cycles, and continu
   await create(2_100);
   let pages = 0;
   let kills = true;
-  world.interfere((call) => {
-    if (call === "org.query" && ++pages === 2 && kills) throw new Error("killed");
+  let asked = "";
+  world.interfere((call, soql) => {
+    if (call !== "org.query") return;
+    asked = String(soql);
+    if (++pages === 2 && kills) throw new Error("killed");
   });
   await brokenOff("killed");
   kills = false;
@@ -119,9 +122,12 @@ test("a first load that was killed is asked for again by the cycles, and continu
   expect(await world.cloud.take("loads")).toEqual([
     { workspace_id: world.workspaceId, mapping_id: world.contact.id, kind: "load" },
   ]);
+  const half = JSON.stringify({ size: { rows: 1, fields: 0, since: world.cloud.clock.now() } });
+  await world.sql("UPDATE salesforce._bridge_loads SET load = load || $1", [half]);
   await load();
   expect(await rows()).toBe(2_100);
   expect(pages).toBe(2 + 1);
+  expect(asked, "a page is as small as the org has made it before").toMatch(/ LIMIT 1000$/);
 });
 
 test("a field that is added to a mapping is filled for the rows that are there, and what the change asks the org is counted, also while a load is at work", async () => {

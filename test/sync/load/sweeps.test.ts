@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Cycle } from "../../../lib/sync/cycle/cycle.ts";
+import { viewsAll } from "../../../lib/sync/load/vanished.ts";
 import { plannedBudget } from "../../support/doubles/planned-budget.ts";
 import { longTest } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, longTexts, MANY, numbered, orgWith, WIDE, world } from "../world.ts";
@@ -67,6 +69,13 @@ test("a sweep makes no call while the rest of the share is for pulls and saves, 
   expect(await world.cloud.take("loads")).toMatchObject([{ mapping_id: world.contact.id, kind: "load" }]);
   await world.work(world.contact, "load");
   expect(await world.names()).toHaveLength(3);
+});
+
+test("a user who may view all data views all records, also where the permissions of objects are not shown", async () => {
+  const hold = { mayRead: async () => undefined, during: (ask: () => unknown) => ask() };
+  const salesforce = { queryTogether: async () => [{ kind: "mapping" }, { records: [{}] }] };
+  const cycle = { salesforce, hold, shape: { sfObject: "Contact" }, writers: async () => ["005000000000001AAA"] };
+  expect(await viewsAll(cycle as unknown as Cycle)).toBe(true);
 });
 
 describe("rows whose records were deleted for good, of which getDeleted shows nothing any more", () => {

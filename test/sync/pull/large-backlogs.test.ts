@@ -142,11 +142,11 @@ test("a backlog of more than 25 pages goes to the Bulk API, and what changes mea
   expect((await shown())?.notices).toMatchObject([
     { message: expect.stringContaining("the Bulk API brings it, 0 of") },
   ]);
+  const messages = (await world.cloud.take("loads")) as { readonly mapping_id: string; readonly kind: string }[];
+  expect(messages).toContainEqual(expect.objectContaining({ mapping_id: world.contact.id, kind: "load" }));
   const meanwhile = await create(1);
   await world.cycles();
   expect(await arrived(meanwhile)).toBe(1);
-  const messages = (await world.cloud.take("loads")) as { readonly mapping_id: string; readonly kind: string }[];
-  expect(messages).toContainEqual(expect.objectContaining({ mapping_id: world.contact.id, kind: "load" }));
 
   await world.work(world.contact, "load");
 

@@ -8,9 +8,11 @@ test("a record whose parent row of the application's own comes later is a row wi
   await world.sql("CREATE TABLE family (name text PRIMARY KEY)");
   await world.sql("ALTER TABLE salesforce.contact ADD FOREIGN KEY (lastname) REFERENCES family");
   await world.create("Curie");
+  await world.create("Gone");
   await world.cycles();
-  expect(await world.setAside()).toMatchObject([{ sqlstate: "23503", attempts: 1 }]);
+  expect(await world.setAside()).toMatchObject(Array(2).fill({ sqlstate: "23503", attempts: 1 }));
 
+  await world.removeForGood("Gone");
   await world.sql("INSERT INTO family VALUES ('Curie')");
   await world.pass(10);
   await world.cycle(world.contact, "beat");

@@ -123,6 +123,7 @@ test("a column that a view holds narrow is tried once, reported each day, and tr
   expect(once.configVersion).toBe(before + 1);
   expect(after.configVersion).toBe(once.configVersion);
   expect(narrow).toBe("character varying(10)");
+  expect(world.lastLine("columns_stay_narrow")).toMatchObject({ columns: [{ column: "lastname" }] });
   expect(world.log.filter(({ message }) => String(message).startsWith("narrower"))).toMatchObject([
     { level: "warn", mapping_id: world.contact.id, columns: ["lastname"] },
     { level: "warn" },

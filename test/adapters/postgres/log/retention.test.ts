@@ -30,6 +30,11 @@ test("a workspace that says nothing keeps them for 31 days, and what was pushed 
   const pushed = () => sql("SELECT sfids FROM salesforce._bridge_pushed");
   for (const days of [9, 6])
     await sql("INSERT INTO salesforce._bridge_pushed VALUES ('map_contact', $1, $2)", [daysAgo(days), [days]]);
+  for (const days of [32, 30])
+    await sql("INSERT INTO salesforce._bridge_history (mapping_id, at, record_id) VALUES ('map_contact', $1, $2)", [
+      daysAgo(days),
+      days,
+    ]);
   await keepSome(daysAgo(32), 3);
   await keepSome(daysAgo(30), 5);
   await sql("INSERT INTO salesforce._bridge_totals VALUES ('contact', 8, 0)");
@@ -38,6 +43,7 @@ test("a workspace that says nothing keeps them for 31 days, and what was pushed 
 
   expect(await kept()).toEqual({ changes: 5, counted: 5, conflicts: 5, tombstones: 5 });
   expect(await pushed()).toEqual([{ sfids: ["6"] }]);
+  expect(await sql("SELECT record_id::int AS days FROM salesforce._bridge_history")).toEqual([{ days: 30 }]);
 });
 
 test("an old refusal stays as long as its row is there without a record, so that its next change sends it whole", async () => {

@@ -24,6 +24,8 @@ test("a mapping of the same table and object continues where that of the former 
   await store.finish(lease, { ...END, marks: { position: orgTime(5) } });
   await sql("UPDATE salesforce.contact SET email = 'ada@example.com'");
   await sql("INSERT INTO salesforce._bridge_held_deletes VALUES ('map_contact', $1, now(), now(), now())", [sfidOf(2)]);
+  await sql(`INSERT INTO salesforce._bridge_history (mapping_id, record_id, at, fields) VALUES ('map_contact', 1, now(), '{}');
+    INSERT INTO salesforce._bridge_pushed VALUES ('map_contact', now(), '{}')`);
 
   await takeOver();
   await sql("UPDATE salesforce.contact SET email = 'ada@example.org'");
@@ -34,19 +36,21 @@ test("a mapping of the same table and object continues where that of the former 
   expect(await sql("SELECT mapping_id, load FROM salesforce._bridge_loads")).toEqual([
     { mapping_id: "map_new", load: null },
   ]);
-  expect(await sql("SELECT mapping_id FROM salesforce._bridge_held_deletes")).toEqual([{ mapping_id: "map_new" }]);
+  for (const table of ["held_deletes", "history", "pushed"])
+    expect(await sql(`SELECT mapping_id FROM salesforce._bridge_${table}`)).toEqual([{ mapping_id: "map_new" }]);
   expect(await sql("SELECT state, \"values\" ->> 'email' AS email FROM salesforce._trigger_log ORDER BY id")).toEqual([
     { state: "NEW", email: "ada@example.com" },
     { state: "NEW", email: "ada@example.org" },
   ]);
 });
 
-test("a cycle of the former workspace that still runs loses its lease with the take-over", async () => {
-  const { store, lease } = await customer.cycle();
+test("a cycle or a load of the former workspace that still runs loses its lease with the take-over", async () => {
+  const running = [await customer.cycle(), await customer.cycle({ work: "load" })];
 
   await databases.takeOver(connection(), "w_2");
 
-  await expect(store.apply(lease, page([image(1, 1, { lastname: "Lovelace" })]))).rejects.toThrow("lease");
+  for (const { store, lease } of running)
+    await expect(store.apply(lease, page([image(1, 1, { lastname: "Lovelace" })]))).rejects.toThrow("lease");
 });
 
 test("a mapping of another object starts afresh on the table", async () => {
