@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { endBy, guardLease } from "../../../lib/sync/lease/lease-guard.ts";
 import type { CycleStore } from "../../../lib/sync/ports/cycle-ports.ts";
 import { ModelClock } from "../../support/doubles/model-clock.ts";
@@ -37,6 +37,18 @@ test("a save is begun if it can end within its function, and only right after a 
   // Frozen for 40 seconds while it marked: its lease may have a new holder.
   expect([await saves(300, 4, "lost"), await saves(300, 40, "lost")]).toEqual(["saved", "lost"]);
   expect(await saves(300, 40)).toBe("saved");
+});
+
+test("a lease is renewed every ten seconds while a call is under way, and not any more after it", async () => {
+  const clock = new ModelClock();
+  const renew = vi.fn(async () => "held");
+  const store = { renew } as unknown as CycleStore;
+
+  await guardLease(store, LEASE, clock, clock.now() + 900_000).during(async () => clock.pass(12));
+  await Promise.resolve();
+  clock.pass(60);
+
+  expect(renew).toHaveBeenCalledTimes(1);
 });
 
 test.each([
