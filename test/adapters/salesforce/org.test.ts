@@ -162,7 +162,7 @@ test("a record of a job names each of its parents by that one's own value, also 
 });
 
 test("a job is uploaded again whole when its session has ended, and results that break off may be asked for again", async () => {
-  const records = ["one", "two", "three", "four"].map((Name) => ({ id: null, values: { Name } }));
+  const records = ['a "quoted" word', "two", "three", "four"].map((Name) => ({ id: null, values: { Name } }));
   const jobId = await salesforce.openBulkSave("create", "Account", null);
   await order({ kind: "expiredSession", path: "PUT .*/batches" });
   await salesforce.uploadBulkSave(jobId, records);
@@ -178,4 +178,6 @@ test("a job is uploaded again whole when its session has ended, and results that
   expect(await salesforce.pollBulkSave(jobId)).toMatchObject({ state: "complete", processed: 4, failed: 0 });
   expect(await refusalOf(read())).toMatchObject({ kind: "transient", code: "BROKEN_ANSWER" });
   expect(await read()).toBe(4);
+  const quoted = await salesforce.query(`SELECT Name FROM Account WHERE Name LIKE '%quoted%'`);
+  expect(quoted.records).toMatchObject([{ Name: 'a "quoted" word' }]);
 });

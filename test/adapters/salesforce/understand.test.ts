@@ -39,6 +39,15 @@ test("a save by SOAP that is answered without its results is in doubt", async ()
   });
 });
 
+test("a query job that a person aborts is refused for good, and a job that the org has forgotten is gone", async () => {
+  const job = { id: "750000000000001AAA", state: "Aborted" };
+  org.answer((response) => response.setHeader("content-type", "application/json").end(JSON.stringify(job)));
+  expect(await refusalOf(engine.bulkQueryRecords())).toMatchObject({ kind: "bug", message: "the job is Aborted" });
+
+  org.answer((response) => response.writeHead(404).end('[{"errorCode":"NOT_FOUND","message":"not there"}]'));
+  expect(await engine.pollBulkSave()).toMatchObject({ state: "gone", message: expect.stringContaining("not there") });
+});
+
 test("results of a query without the header that says whether more follow are refused", async () => {
   org.answer((response) => response.setHeader("content-type", "text/csv").end("Id\n"));
 

@@ -63,7 +63,8 @@ test.each([
   [14_700, 0, 0],
   [15_000, 0, 0],
 ])("of %i calls made, %i of them by Bridge, %i are allowed", (used, own, allowed) => {
-  expect(planOf(used, own)).toMatchObject({ allowed, used: own });
+  // What others have used holds no save back.
+  expect(planOf(used, own)).toMatchObject({ allowed, used: own, pushCalls: 11_280 - own });
 });
 
 test("once the share is spent, saves and loads wait, and pulls come once an hour", () => {

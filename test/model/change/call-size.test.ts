@@ -30,4 +30,6 @@ test("a record that exceeds a limit alone leaves nothing to keep, and the calls 
   expect(size.learned).toBe(null);
   for (let calls = 0; calls < 6; calls += 1) size.accept();
   expect(size.size).toBe(40);
+  for (let alone = 0; alone < 3; alone += 1) expect([size.halve(1), size.accept()]).toEqual([false, undefined]);
+  expect([size.halve(40), size.size]).toEqual([true, 20]);
 });

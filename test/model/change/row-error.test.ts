@@ -37,6 +37,8 @@ test.each([
   ["STORAGE_LIMIT_EXCEEDED", "storage limit exceeded", "storageFull"],
   ["API_DISABLED_FOR_ORG", "", "disabled"],
   ["API_CURRENTLY_DISABLED", "", "disabled"],
+  ["ORG_LOCKED", "", "disabled"],
+  ["TRIAL_EXPIRED", "", "disabled"],
   ["REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.", "limit"],
   ["REQUEST_LIMIT_EXCEEDED", "ConcurrentPerOrgLongTxn Limit exceeded.", "busy"],
   ["SERVER_UNAVAILABLE", "", "transient"],
@@ -49,7 +51,7 @@ test.each([
     expect(judge(operation, [error(code, message)], MAX_RETRIES, 0)).toEqual({ kind: "org", refusal });
 });
 
-test.each(["ENTITY_IS_DELETED", "INVALID_CROSS_REFERENCE_KEY"])(
+test.each(["ENTITY_IS_DELETED", "INVALID_CROSS_REFERENCE_KEY", "NOT_FOUND", "INVALID_ID_FIELD"])(
   "a delete of a record that is not there (%s) is done",
   (code) => {
     expect(judge("delete", [error(code)], 0, 0)).toEqual({ kind: "accepted" });

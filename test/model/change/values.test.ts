@@ -18,6 +18,7 @@ describe("a text of more characters than its field takes", () => {
       column("Grown__c", { length: 10, outgrown: { length: 20, precision: 0, scale: 0 } }),
       column("Many__c", { type: "multipicklist", length: 10 }),
       column("Unknown__c", { length: 0 }),
+      column("Master__c", { length: 10, updateable: false }),
     ],
   });
   const error = (values: ColumnValues) => outgoingFields(shape, values, true).error;
@@ -27,6 +28,7 @@ describe("a text of more characters than its field takes", () => {
       "STRING_TOO_LONG: Description takes 10 characters, and this text has more; shorten it [Description]",
     );
     expect(error({ grown__c: "x".repeat(21) })).toMatch(/Grown__c takes 20 characters/);
+    expect(error({ master__c: "x".repeat(11) })).toMatch(/Master__c takes 10 characters/);
   });
 
   test.each<[string, ColumnValues]>([

@@ -10,6 +10,8 @@ import { createToken } from "../../../lib/access/create-token.ts";
 import type { RouteName } from "../../../lib/http/routes.ts";
 import { metricsText } from "../../../lib/metrics/scrape.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { announcePauses, type PauseNeeds } from "../../../lib/sync/beat/pauses.ts";
+import { missedComparisons } from "../../../lib/sync/beat/sweep-minute.ts";
 import { call } from "../../support/clients/call.ts";
 import { createTestWorkspace } from "../../support/worlds/workspace.ts";
 import { eachInAWorld, numbered, world } from "../world.ts";
@@ -216,4 +218,18 @@ test("a comparison of both sides that a pause has missed is asked for when it en
   await world.pass(3);
 
   expect(await world.cloud.take("loads")).toMatchObject([{ mapping_id: world.contact.id, kind: "sweep" }]);
+  const monthly = { ...world.contact, sweepDays: 30 };
+  const ofADay = (mapping: Mapping) => missedComparisons([mapping], new Date(0), new Date(86_400_000)).length;
+  expect([ofADay(monthly), ofADay({ ...monthly, syncDirection: "pg_to_sf" })]).toEqual([1, 0]);
+});
+
+test("of several pauses the longest one counts for the alarm", async () => {
+  const pausedAt = (at: Date) => ({
+    id: `ws_${at.getTime()}`,
+    pauseSwitch: { paused: true, at, by: ACTOR, reason: null },
+  });
+  const needs = { workspaces: { find: async () => null }, counters: { pausedSince: async () => new Date(0) } };
+  const days = ["2026-01-03", "2026-01-01", "2026-01-02"].map((day) => new Date(day));
+
+  expect(await announcePauses(needs as unknown as PauseNeeds, days.map(pausedAt) as never)).toEqual(days[1]);
 });

@@ -94,6 +94,11 @@ test("a poll whose process died is sent again within two minutes, as often as it
   await world.pass(60);
   await sweep();
   expect(await askedAgain()).toEqual([]);
+  await poll();
+  await cloud.take("cycles");
+  await world.pass(901);
+  await sweep();
+  expect(await askedAgain(), "no caller waits for a quarter of an hour").toEqual([]);
 });
 
 test("a nudge whose process died is repaired by the next beat, and a change of configuration by the sweep", async () => {

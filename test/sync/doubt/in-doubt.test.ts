@@ -194,6 +194,19 @@ describe("while an insert is in doubt", () => {
     expect(await world.states()).toEqual(["SUCCESS"]);
   });
 
+  test("of two the one with more values finds its own record first, so that the other's is clear", async () => {
+    await world.sql(
+      "INSERT INTO salesforce.contact (lastname, email) VALUES ('Curie', NULL), ('Curie', 'b@example.com')",
+    );
+    await world.fault(LOST);
+    await untilTheDoubtEnds();
+
+    expect(await world.states()).toEqual(["SUCCESS", "SUCCESS"]);
+    expect((await records()).map(({ Id, Email }) => [Email, Id])).toEqual(
+      (await rows()).map(({ email, sfid }) => [email, sfid]),
+    );
+  });
+
   test("a later insert's record is not mistaken for it", async () => {
     await inserted("Curie");
     await world.fault(NEVER_ARRIVED);

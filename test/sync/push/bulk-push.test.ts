@@ -243,7 +243,7 @@ test("a job that a person aborts leaves its rows in doubt, for it may still be s
 });
 
 describe("a job goes by SOAP", () => {
-  longTest("when the org has no Bulk API for it", async () => {
+  test("when the org has no Bulk API for it", async () => {
     await insertMany();
     await world.fault({ kind: "malformedRequest", path: "POST .*/jobs/ingest", times: 0 });
 
@@ -255,7 +255,7 @@ describe("a job goes by SOAP", () => {
     });
   });
 
-  longTest("after it has failed as a whole, and once only", async () => {
+  test("after it has failed as a whole, and once only", async () => {
     await insertMany();
     await push();
     await world.sql("UPDATE salesforce.contact SET title = 'new'");

@@ -26,7 +26,7 @@ const failed = async () =>
 const UP = "UPDATE salesforce.contact SET external_id__c = (external_id__c::int + 1)::text";
 
 test("unique values that move on arrive, all of them, by one cycle each time", async () => {
-  await numbered(4);
+  await numbered(9);
 
   for (const statement of [
     // Upwards, and a new row takes what the first one gives up.

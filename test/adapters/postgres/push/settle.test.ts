@@ -63,6 +63,12 @@ test("rows get their results with the change that is settled, each its own, alon
   expect(await store.outbox(10)).toMatchObject([
     { event: "record.failed", detail: { ...whose, trigger_log_id: d.id, action: "UPDATE", error: "X: no" } },
   ]);
+  // What was said of each try stays to be seen, also of one that is repeated.
+  const said = await sql("SELECT record_id::int, message FROM salesforce._bridge_history ORDER BY change_id");
+  expect(said).toEqual([
+    { record_id: 4, message: "X: no" },
+    { record_id: 1, message: "X: later" },
+  ]);
 });
 
 test("a change that was captured before its row had an sfid gets it", async () => {
@@ -85,6 +91,27 @@ test("a refused delete is announced as a refused update is", async () => {
 
   expect(await store.outbox(10)).toMatchObject([
     { event: "record.failed", detail: { trigger_log_id: gone.id, action: "DELETE", sfid: sfidOf(1), error: "X: no" } },
+  ]);
+});
+
+test("a row that refuses its result leaves Salesforce's reason in the log, and is asked to take its sfid ten seconds later", async () => {
+  const { store, lease, a } = await changedRows(1);
+  await insert("Noether");
+  await sql(`CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'closed'; END $$;
+    CREATE TRIGGER refuse BEFORE UPDATE ON salesforce.contact FOR EACH ROW
+      WHEN (NEW._ab_lastop IN ('FAILED', 'INSERTED')) EXECUTE FUNCTION public.refuse()`);
+  const [made] = (await store.claim(lease, 10)) as [ClaimedChange];
+
+  await store.settle(lease, [refused(a), sentAs(made, 2)]);
+  await store.claim(lease, 10);
+
+  expect(await log("sf_message, row_owed, due_at")).toEqual([
+    { sf_message: "X: no", row_owed: false, due_at: null },
+    {
+      sf_message: expect.stringMatching(/^ROW_REFUSES/),
+      row_owed: true,
+      due_at: new Date(customer.now.getTime() + 10_000),
+    },
   ]);
 });
 
