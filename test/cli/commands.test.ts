@@ -297,12 +297,14 @@ test("a webhook gets all events where it gets what one without --events gets, an
   world.answer("GET /webhooks", [
     { ...webhook, events: [...usual, "mapping.activated", "mapping.deactivated"] },
     { ...webhook, id: "wh_2", events: [...usual, "mapping.activated", "deletes.held"] },
+    { ...webhook, id: "wh_3", events: usual, failing_since: "2026-03-01T12:00:00Z", given_up: true },
   ]);
 
   const { stdout } = await world.run("webhook list");
 
   expect(stdout).toMatch(/^wh_1 .* all$/m);
   expect(stdout).toMatch(/^wh_2 .* deletes\.held$/m);
+  expect(stdout).toMatch(/^wh_3 .* failing for good /m);
 });
 
 test.each([
