@@ -77,6 +77,7 @@ const NAMED = () => ({ workspaceId, tokenId: "tok_1", key: "k", fingerprint: "f"
 
 test("after a change of the key every secret is opened by the new key alone", async () => {
   await pepper().readOrCreate();
+  await operator().run(["operator", "rotate-pepper"]);
   const former = await replaceKey();
 
   const { resealed, remaining } = await operator().json<{ resealed: number; remaining: unknown[] }>([
@@ -84,8 +85,8 @@ test("after a change of the key every secret is opened by the new key alone", as
   ]);
   await disable(former);
 
-  // Pepper, two connections, a sign-in, four secrets of a webhook, an answer.
-  expect([resealed, remaining]).toEqual([9, []]);
+  // Two peppers, two connections, a sign-in, four secrets of a webhook, an answer.
+  expect([resealed, remaining]).toEqual([10, []]);
   expect(await opened()).toEqual(["first", "next", "now", "second"]);
   const kept = connectionsIn(database(), freshVault());
   expect((await kept.read(workspaceId))?.connection).toEqual(salesforce);
@@ -94,7 +95,7 @@ test("after a change of the key every secret is opened by the new key alone", as
   expect(answered).toMatchObject({ state: "done", answer: { body: "kept" } });
   expect(await pepperIn(database(), freshVault(), now).read()).not.toBeNull();
   const { entries } = await auditedIn(DEPLOYMENT, "secrets.resealed", 5);
-  expect(entries).toMatchObject([{ actor: "ada@example.com", detail: { resealed: 9, remaining: 0 } }]);
+  expect(entries).toMatchObject([{ actor: "ada@example.com", detail: { resealed: 10, remaining: 0 } }]);
 });
 
 test("what no key opens is listed by workspace and kind, and the rest is sealed again", async () => {

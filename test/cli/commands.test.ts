@@ -297,17 +297,51 @@ test("a webhook gets all events where it gets what one without --events gets, an
   world.answer("GET /webhooks", [
     { ...webhook, events: [...usual, "mapping.activated", "mapping.deactivated"] },
     { ...webhook, id: "wh_2", events: [...usual, "mapping.activated", "deletes.held"] },
+    { ...webhook, id: "wh_3", events: usual, failing_since: "2026-03-01T12:00:00Z", given_up: true },
   ]);
 
   const { stdout } = await world.run("webhook list");
 
   expect(stdout).toMatch(/^wh_1 .* all$/m);
   expect(stdout).toMatch(/^wh_2 .* deletes\.held$/m);
+  expect(stdout).toMatch(/^wh_3 .* failing for good /m);
+});
+
+test.each([
+  ["errors --grouped --table contact", "/monitoring/failures?table=contact "],
+  ["errors --retry --table contact --yes", '/errors/retry {"table":"contact"}'],
+  ["errors --retry --fingerprint f1 --yes", '/errors/retry {"fingerprint":"f1"}'],
+  ["conflicts --mapping contact --limit 7 --offset 3", "/conflicts?limit=7&offset=3&mapping_id=map_1 "],
+  ["activity --state FAILED --table contact --sfid 003 --row 7", "?state=FAILED&table=contact&sfid=003&row=7 "],
+  ["audit --action token.created", "action=token.created "],
+  [
+    "budget --share 60% --at-most none --when-quiet 90",
+    '{"calls_share":0.6,"most_calls":null,"when_quiet_seconds":90}',
+  ],
+  ["mapping restore Lead", "/monitoring/mappings?deleted=true "],
+  ["nudge contact", "/nudge?table=contact "],
+  ["token create ci --owner a@b.c --scope operate --days 30", '"scopes":["operate"],"valid_days":30}'],
+  ["webhook create https://a.example --events sync.broken", '"events":["sync.broken"]}'],
+  ["webhook update w --events sync.broken --resume", '{"events":["sync.broken"],"active":true}'],
+  ["webhook test w --event sync.broken", "/test?event=sync.broken "],
+  [
+    "connect postgres --schema crm --take-over --schema-changes propose",
+    '"schema":"crm","take_over":true,"schema_changes":"propose"}',
+  ],
+])("bridge %s hands on what was typed", async (line, asked) => {
+  await world.run(line, { stdin: "postgres://u:p@db/d\n" });
+  const { call = "", body = "" } = world.asked.at(-1) ?? {};
+  expect(`${call} ${body}`).toContain(asked);
 });
 
 test("a token is ended by its name where only one has it", async () => {
   const one = { id: "tok_1", name: "ci", owner: "ada@example.com", state: "valid" };
-  world.answer("GET /tokens", [one, { ...one, id: "tok_2", name: "two" }, { ...one, id: "tok_3", name: "two" }]);
+  const two = { ...one, name: "two" };
+  world.answer("GET /tokens", [
+    { ...one, id: "tok_0", state: "revoked" },
+    one,
+    ...[2, 3].map((n) => ({ ...two, id: `tok_${n}` })),
+  ]);
   world.answer("DELETE /tokens/tok_1", one);
 
   expect((await world.run("token revoke ci")).code).toBe(0);

@@ -107,9 +107,10 @@ describe("bridge accept", () => {
     world.answer("POST /tokens/accept", made("brg_rTheirOwn", { state: "valid", valid_until: null }));
     const ada = world.user();
 
-    const { code, stdout } = await ada.run(["accept"], { stdin: `${linkTo(world.url)}\n` });
+    const { code, stdout } = await ada.run(["accept", "--name", "work"], { stdin: `${linkTo(world.url)}\n` });
 
     expect([code, stdout]).toEqual([0, has("workspace ws_1, as ada@example.com (read)")]);
+    expect(stdout).toContain("Kept as profile work in ");
     expect(world.asked.at(-1)?.headers.authorization).toBe(`Bearer ${INVITED}`);
     world.answer("GET /tokens/current", made("", { state: "valid" }));
     expect((await ada.run(["whoami"])).code).toBe(0);

@@ -11,9 +11,14 @@ const STORY = {
   ...{ record_id: 42, row: "present", sf_object: "Contact", sfid: null, salesforce_url: null, salesforce_error: null },
   values: [
     { column: "email", postgres: "nowhere", salesforce: null, equal: null },
-    { column: "lastname", postgres: "Lovelace", salesforce: null, equal: null },
+    { column: "lastname", postgres: "Lovelace", salesforce: "Byron", equal: false },
   ],
-  ...{ events: [], restore: null, waits: null, remedy: null },
+  events: ["the row was updated", "the row was inserted"].map((text) => ({
+    at: "2026-03-01T12:00:00Z",
+    from: "postgres",
+    text,
+  })),
+  ...{ restore: null, waits: "Waits since noon.", remedy: null },
   refused: { change_id: 6, message: "INVALID", columns: [{ column: "email", rule: "an e-mail address" }] },
 };
 const WRITTEN = { mapping_id: "map_1", table_name: "contact", record_id: 42, change_id: 7 };
@@ -22,7 +27,10 @@ const ended = (state: string, error: string | null) =>
 
 test("a row says what the refused column takes, and --set writes it over what was shown, and follows it", async () => {
   ended("SUCCESS", null);
-  const { stderr } = await world.run("row Contact L-1");
+  const { stdout: shown, stderr } = await world.run("row Contact L-1");
+  expect(shown).toMatch(
+    /email +nowhere *\nlastname +Lovelace +Byron +differs\n.*inserted.*updated.*Waits since noon\.\n/s,
+  );
   expect(stderr).toContain("email takes an e-mail address.");
   expect(stderr).toContain("bridge row Contact 42 --set email=…");
 

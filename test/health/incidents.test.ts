@@ -117,6 +117,8 @@ test.each(Object.entries(FAULTS))("%s: one incident says what happened and what 
     [cause, message, remedy, command],
   ]);
   expect(incidents.map(({ stops }) => stops)).toEqual([!/^(rows|webhook)_/.test(cause)]);
+  if (/^webhook_/.test(cause))
+    expect(incidents[0]?.commands[1]).toBe("bridge webhook replay whk_1 --since 2026-11-29T05:40:00.000Z");
 });
 
 test("mappings that share an org or a database are one incident, with all that waits and the first next try", () => {
@@ -126,6 +128,9 @@ test("mappings that share an org or a database are one incident, with all that w
   const objects = ["Account", "Contact"];
   expect(limit).toMatchObject({ objects, waiting: 3, since: SINCE, nextTryAt: LATER, said: "SAID." });
   expect(apart.map(({ objects }) => objects)).toEqual([["Account"], ["Contact"]]);
+  expect(findIncidents(seen({}, ["salesforce_limit"]), LATER)[0], "the rest is over").toMatchObject({
+    nextTryAt: null,
+  });
 });
 
 test("what a person has paused is no incident, and a workspace that is well has none", () => {

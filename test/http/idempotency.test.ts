@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { mappings, repeats } from "../../functions/services/composition.ts";
@@ -136,6 +137,9 @@ test("a key belongs to its workspace, to its token and to 24 hours: it names ano
   const beginAfter = (seconds: number) => repeats().begin(lost, new Date(cloud.clock.now() + seconds * 1000));
   const states = [await beginAfter(0), await beginAfter(59), await beginAfter(60)].map(({ state }) => state);
   expect(states, "one that died is given up after a minute").toEqual(["first", "running", "first"]);
+  const large = { statusCode: 200, headers: {}, body: randomBytes(300_000).toString("base64") };
+  await repeats().keep(lost, large, new Date(cloud.clock.now())); // which no item can hold
+  expect((await beginAfter(61)).state).toBe("first");
 });
 
 test("a refused request may be corrected under the same key", async () => {

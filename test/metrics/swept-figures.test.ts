@@ -62,6 +62,13 @@ test("a mapping whose cycles have stopped is counted without them, whether its d
   await world.sql("ALTER TABLE salesforce._bridge_state RENAME COLUMN last_run_at TO hidden");
   expect(await figuresOfSweep()).toEqual({ MappingsSilent: 1 });
 
+  const pause = (paused: boolean) =>
+    ask("switch-pause", { token, path: { workspace_id: world.workspaceId }, body: { paused } });
+  await pause(true);
+  await world.pass(3600);
+  expect(await figuresOfSweep()).toMatchObject({ PausedSeconds: 3600 });
+  await pause(false);
+
   await deactivate();
   expect(await figuresOfSweep()).toEqual({ MappingsSilent: 0 });
 });
@@ -72,6 +79,7 @@ test("a mapping that is broken is counted as that, and its silence is no second 
   await world.pass(90);
   await world.cycle(contact);
   await world.pass(7 * 60);
+  expect(await figuresOfSweep()).toEqual({ MappingsSilent: 1, MappingsBroken: 1 });
   const period = periodAt(new Date(cloud.clock.now()), phaseOf(world.workspaceId));
   await ticks().note(world.workspaceId, [contact.id], period); // its ticks come
 

@@ -254,11 +254,15 @@ describe("Salesforce", () => {
     const there = { path: { workspace_id: other.id }, token: other.token };
     const elsewhere = await complete({ state: used.state, code }, there);
     const stale = await begun();
+    const timely = await begun();
     await complete({ state: used.state, code });
 
     expect(elsewhere.status).toBe(404);
     expect((await complete({ state: used.state, code })).status).toBe(404);
-    await cloud.clock.advance({ seconds: 15 * 60 });
+    await cloud.clock.advance({ seconds: 15 * 60 - 1 });
+    const inTime = (await landed(timely.authorize_url)).get("code");
+    expect((await complete({ state: timely.state, code: inTime })).status).toBe(200);
+    await cloud.clock.advance({ seconds: 1 });
     const late = (await landed(stale.authorize_url)).get("code");
     expect((await complete({ state: stale.state, code: late })).status).toBe(404);
   });
@@ -392,6 +396,8 @@ describe("Salesforce", () => {
     const field = (name: string) => contact.fields.find((one) => one.name === name);
     const lastName = { type: "string", length: 80, required: true, mappable: true, pg_type: "varchar(80)" };
     expect(field("LastName")).toMatchObject(lastName);
+    expect(field("HasOptedOutOfEmail")).toMatchObject({ createable: true, required: false });
+    expect(field("Id")).toMatchObject({ external_id: true });
     expect(field("MailingAddress")).toMatchObject({ type: "address", mappable: false, pg_type: null });
     expect((await read("Nothing__c")).status).toBe(404);
     expect((await read("../limits")).status).toBe(404);

@@ -75,7 +75,7 @@ test("a dry run before activation shows what would change, in pages, with sample
   await bothHave(2_300, 2_100, { active: false });
   await world.sql("UPDATE salesforce.contact SET lastname = 'Other' WHERE id = 1");
   const before = await everything();
-  expect(await shown()).toMatchObject({ state: "none", records: null });
+  expect(await shown()).toMatchObject({ state: "none", records: null, confirmed: false });
 
   const found = await compared();
 

@@ -1,6 +1,6 @@
 import type { CreateMappingData } from "bridge/api";
 import { expect, test } from "vitest";
-import { mappings } from "../../functions/services/composition.ts";
+import { counters, mappings } from "../../functions/services/composition.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { anOrgForAllTests, cloud, openWorkspace } from "./org-of-workspaces.ts";
@@ -26,6 +26,8 @@ test("a mapping is created in the org's own spelling, audited, announced, and ha
   });
   expect(answer.headers["ETag"]).toBe('"1"');
   const { id } = dataOf<CreateMappingData>(answer);
+  const { totals } = await counters().readAll(); // its series begin with 0
+  expect(totals).toContainEqual(expect.objectContaining({ mappingId: id, rowsSynced: 0, rowsFailed: 0 }));
   expect(await audited(workspace)).toEqual(["mapping.created"]);
   expect(await cloud.take("provisioning")).toEqual([expect.objectContaining({ mapping_id: id, import_id: null })]);
   expect(await cloud.take("events")).toHaveLength(1);
@@ -115,6 +117,8 @@ test("a change names what it changes, and everything else stays; a filter is cha
   expect(await audited(workspace)).toEqual([...Array(3).fill("mapping.updated"), "mapping.created"]);
   const changes = (await workspace.audited()).map(({ detail }) => detail["changed"]);
   expect(changes.slice(0, 3)).toEqual([["filter"], ["filter"], ["fields"]]);
+  const unkeyed = await workspace.update(id, { upsert_field: null });
+  expect([cleared, unkeyed].map((one) => dataOf<CreateMappingData>(one).upsert_field)).toEqual([upsert_field, null]);
 });
 
 async function failed(workspaceId: string, id: string): Promise<void> {

@@ -68,7 +68,7 @@ test("a record that a colleague deleted is found by id, key and upsert value, sa
   const { deleted_at, until } = found[0]?.restore ?? {};
   expect(Date.parse(String(until)) - Date.parse(String(deleted_at))).toBe(15 * 24 * 60 * 60_000);
   expect(dataOf(asked)).toMatchObject({ restored: "by_next_cycle", record_id: FIRST });
-  expect(waiting.restore).toMatchObject({ can: false, why: expect.stringContaining("asked for already") });
+  expect(waiting.restore).toMatchObject({ can: false, until: null, why: expect.stringContaining("asked for already") });
   expect((await rows()).map(({ sfid, lastname }) => [sfid, lastname])).toContainEqual([ada?.["sfid"], "Ada"]);
   expect(await records()).toEqual(["Ada", "Grace"]);
   expect((await story("K-Ada")).restore).toBeNull();

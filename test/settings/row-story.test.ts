@@ -109,6 +109,7 @@ test("a row is found by id, short id, key and upsert value, and one that is gone
   const sfid = String(row?.["sfid"]);
 
   const found = await Promise.all([sfid, sfid.slice(0, 15), "1", "L-1"].map((key) => storyOf(key)));
+  found.push(await storyOf("1", contact.id));
   await write("DELETE FROM salesforce.contact");
   await world.cycle(contact);
   const gone = await storyOf(sfid);
@@ -120,7 +121,7 @@ test("a row is found by id, short id, key and upsert value, and one that is gone
   const single = [{ sfid }, { row: "1" }, { row: "2" }, { key: "C-2" }];
   const totals = await Promise.all([...single, { key: "C-2", row: "1" }, { row: "2", state: "SUCCESS" }].map(total));
 
-  expect(found.map(({ record_id }) => record_id)).toEqual([1, 1, 1, 1]);
+  expect(found.map(({ record_id }) => record_id)).toEqual([1, 1, 1, 1, 1]);
   expect(totals).toEqual([2, 2, 1, 1, 0, 0]);
   expect(gone).toMatchObject({ record_id: 1, row: "absent", record: "deleted" });
   expect(tale(gone)).toContainEqual("postgres deleted: the record was deleted: its row was deleted");
@@ -137,6 +138,10 @@ test("what Salesforce changes in a row is reported with old and new value and it
   await world.rest("PATCH", `/sobjects/Contact/${sfid}`, { Phone: "22" });
   await world.cycle(contact);
   const kept = await storyOf(String(sfid));
+  await world.pass(60);
+  await world.rest("PATCH", `/sobjects/Contact/${sfid}`, { Phone: "333" });
+  await world.cycle(contact);
+  const later = await storyOf(String(sfid));
 
   const account = await mapped(world, { object: "Account", fields: ["Name"], bridge: { keep_history: false } });
   await world.createRecords("Account", [{ Name: "Acme" }]);
@@ -151,6 +156,10 @@ test("what Salesforce changes in a row is reported with old and new value and it
   expect(tale(kept)).toEqual(["salesforce pulled: Salesforce changed phone"]);
   const fields = [{ column: "phone", before: "1", after: "22" }];
   expect(kept.events[0]).toMatchObject({ by: expect.any(String), fields });
+  expect(
+    later.events.map(({ by }) => by),
+    "the record names its last writer alone",
+  ).toEqual([kept.events[0]?.by, null]);
   expect(unkept.values).toEqual([{ field: "Name", column: "name", postgres: "Apex", salesforce: "Apex", equal: true }]);
   expect(unkept.events).toEqual([]);
 });

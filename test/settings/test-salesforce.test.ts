@@ -6,8 +6,8 @@ const AT = new Date("2026-11-29T05:45:00Z");
 const connection = { organizationId: "00D", instanceUrl: "https://acme.example", apiVersion: "68.0", accessToken: "t" };
 const probed = { object: "Contact", createable: true, updateable: true, refusal: null as string | null };
 
-async function savingOf(probes: readonly (typeof probed)[], syncDirection = "bidirectional") {
-  const mapping = { ...mappingOf(contactShape({ mappingId: "map_1" })), active: true, syncDirection };
+async function savingOf(probes: readonly (typeof probed)[], syncDirection = "bidirectional", active = true) {
+  const mapping = { ...mappingOf(contactShape({ mappingId: "map_1" })), active, syncDirection };
   const needs = {
     readUsage: async () => ({ used: 1, limit: 10, at: AT, connection }),
     mappings: { list: async () => ({ generation: 1, mappings: [mapping] }) },
@@ -30,6 +30,7 @@ test.each([
   expect(await savingOf([{ ...probed, ...more }])).toEqual([finding]);
 });
 
-test("of an object that was not asked for, or is only read, nothing is said", async () => {
-  expect([await savingOf([]), await savingOf([], "sf_to_pg")]).toEqual([[], []]);
+test("of an object that was not asked for, is only read, or whose mapping is paused, nothing is said", async () => {
+  expect([await savingOf([]), await savingOf([probed], "sf_to_pg")]).toEqual([[], []]);
+  expect(await savingOf([probed], "bidirectional", false)).toEqual([]);
 });

@@ -92,7 +92,7 @@ test.each([
 });
 
 test("a revoked token is listed for thirty days, and gone then", async () => {
-  const { id } = await make({ name: "weekly", owner: "ada@example.com", scopes: ["read"] });
+  const { id } = await make({ name: "weekly", owner: "ada@example.com", scopes: ["read"], valid_days: 7 });
   await revoke(id);
   const ended = await make({ name: "daily", owner: "ada@example.com", scopes: ["read"], valid_days: 1 });
   const isListed = async (one = id) => {
@@ -101,6 +101,7 @@ test("a revoked token is listed for thirty days, and gone then", async () => {
   };
   await cloud.clock.advance({ hours: 29 * 24 });
   const within = await isListed();
+  expect(await listed(id)).toMatchObject({ state: "revoked" });
   await cloud.clock.advance({ hours: 2 * 24 });
 
   expect([within, await isListed()]).toEqual([true, false]);
@@ -211,4 +212,7 @@ test("a workspace shows its name and whether both sides are connected, and takes
   const { entries } = await auditedIn(workspace.id, "workspace.renamed", 10);
   const detail = { from: "Test", to: "Acme Europe" };
   expect(entries).toMatchObject([{ actor: "owner@example.com", detail }]);
+  await ask("switch-pause", { body: { paused: true } });
+  await cloud.clock.advance({ seconds: 4 });
+  expect((await rename("Acme")).json?.data).toMatchObject({ pause: { scope: "workspace" } });
 });

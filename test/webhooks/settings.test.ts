@@ -48,6 +48,8 @@ describe("a webhook", () => {
     expect(kept).toContain(webhook.id);
     expect(kept).not.toContain(webhook.secret);
     expect(kept).not.toContain("whsec_");
+    await world.cloud.clock.advance({ days: 1 });
+    expect(dataOf(await world.call("read-webhook", at(webhook)))).toMatchObject({ previous_secret_valid_until: null });
   });
 
   test.each([
@@ -60,6 +62,7 @@ describe("a webhook", () => {
     [{ url: URL_HERE, events: [] }, "body.events"],
     [{ url: URL_HERE, events: ["sync.exploded"] }, "body.events[0]"],
     [{ url: URL_HERE, events: ["sync.broken"], description: "x".repeat(256) }, "body.description"],
+    [{ url: URL_HERE, events: ["sync.broken"], active: "false" }, "body.active"],
     [{ url: URL_HERE, events: ["sync.broken"], secret: "whsec_mine" }, "body"],
     [[], "body"],
   ])("with %j is refused, naming %s", async (body, path) => {
@@ -95,6 +98,8 @@ describe("a webhook", () => {
 
     const kept = { url: webhook.receiver.url, active: true };
     expect(answer.json?.data).toMatchObject({ ...body, events: ["sync.broken", "record.failed"], ...kept });
+    const emptied = await world.call("change-webhook", { ...at(webhook), body: { description: "" } });
+    expect(emptied.json?.data).toMatchObject({ description: "", events: ["sync.broken", "record.failed"] });
   });
 
   test.each([
@@ -271,7 +276,7 @@ describe("who may do what", () => {
   });
 
   test("everything that changes something is in the audit log with who did it", async () => {
-    const webhook = await world.webhook({ answers: 200 });
+    const webhook = await world.webhook({ answers: 200, events: ["record.failed"] });
     await world.call("change-webhook", { ...at(webhook), body: { description: "x" } });
     await world.call("rotate-webhook-secret", at(webhook));
     await world.call("test-webhook", at(webhook));
@@ -295,7 +300,7 @@ describe("who may do what", () => {
     const [delivery, { host, pathname }] = [{ delivery_id: first?.id }, new URL(webhook.receiver.url)];
     expect(ours.map(({ detail }) => detail)).toMatchObject([
       ...[{ host, events: expect.any(Array) }, { host, changed: ["description"] }, { overlap_seconds: 86_400 }],
-      ...[delivery, delivery, { host }],
+      ...[{ ...delivery, event: "record.failed" }, delivery, { host }],
     ]);
     expect(JSON.stringify(ours)).not.toContain(pathname);
     expect(new Set(ours.map(({ actor }) => actor))).toEqual(new Set(["owner@example.com"]));
