@@ -27,7 +27,7 @@ function complaint(answer: HttpAnswer | string): string | null {
   if (typeof answer === "string") return answer;
   const { status, text } = answer;
   if (status >= 500) return `a ${status}: ${text.slice(0, 300)}`;
-  if (/(\n|\\n)\s+at .+:\d+:\d+|node_modules|\/functions\/|file:\/\//.test(text))
+  if (/(\n|\\n)\s+at .+:\d+:\d+|node_modules|\/functions\/|file:\/\/[^\s"]+:\d+/.test(text))
     return `a stack trace: ${text.slice(0, 300)}`;
   return null;
 }
