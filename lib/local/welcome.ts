@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from "node:path";
-import { hasWriter } from "./demo/demo-writer.ts";
+import { hasWriter, minutesLeft } from "./demo/demo-writer.ts";
 import type { InstanceFile } from "./instance-file.ts";
 
 /** What a newcomer reads when everything runs: the console's address, and the one command to try first. */
@@ -16,10 +16,15 @@ export function welcome(instance: InstanceFile, filePath: string): string {
     `  Try it   ${elsewhere}${bridge} ${firstCommand(instance, isLiving)}`,
     "",
     `Addresses and passwords: ${filePath}; the log: ${join(folder, "bridge.log")}; all else: ${bridge} --help`,
-    ...(isLiving ? [`A writer changes sample rows for an hour. To end it: ${elsewhere}${bridge} demo stop`] : []),
+    ...(isLiving ? [aboutWriter(minutesLeft(folder), `${elsewhere}${bridge} demo`)] : []),
     "",
   ].join("\n");
 }
+
+const aboutWriter = (minutes: number, demo: string): string =>
+  minutes === 0
+    ? `The writer of sample rows is stopped. To start it: ${demo} start`
+    : `A writer changes sample rows for ${minutes} minutes. To end it: ${demo} stop`;
 
 /** Signs the user in: what follows the hash is never sent to a server. */
 function consoleUrl({ base_url, workspace_id, api_token }: InstanceFile): string {
