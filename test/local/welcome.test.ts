@@ -32,8 +32,10 @@ test("the greeting has the console's address and one command in six lines at mos
   expect(lines[2]).toMatch(/^ {2}Try it {3}.*bridge(\.mjs)? sql "UPDATE salesforce\.contact SET title = 'Countess'/);
   expect(lines.filter((line) => line.startsWith("  "))).toHaveLength(2);
   expect(lines.at(-1)).toMatch(/^A writer changes sample rows for 60 minutes\. .*demo stop$/);
-  writeFileSync(join(folder, "demo-writer.json"), JSON.stringify({ left: 0 }));
-  expect(linesOf(INSTANCE).at(-1)).toMatch(/is stopped\. .*demo start$/);
+  for (const stopped of [JSON.stringify({ left: 0 }), "damaged"]) {
+    writeFileSync(join(folder, "demo-writer.json"), stopped);
+    expect(linesOf(INSTANCE).at(-1)).toMatch(/is stopped\. .*demo start$/);
+  }
   expect(lines.join("\n")).not.toContain("a-password");
 });
 

@@ -36,8 +36,14 @@ const fileIn = (dataDir: string): string => join(dataDir, "demo-writer.json");
 /** Whether the data folder has the sample data that the writer changes. */
 export const hasWriter = (dataDir: string): boolean => existsSync(fileIn(dataDir));
 
-/** For how many minutes it writes yet, 0 while it is stopped. */
-export const minutesLeft = (dataDir: string): number => Math.ceil((readLeft(dataDir) * EVERY_SECONDS) / 60);
+/** For how many minutes it still writes; 0: it is stopped, or its file is damaged, which ends it at its next write. */
+export function minutesLeft(dataDir: string): number {
+  try {
+    return Math.ceil((readLeft(dataDir) * EVERY_SECONDS) / 60);
+  } catch {
+    return 0;
+  }
+}
 
 /** Lets the writer begin, once the sample data is there. */
 export const allowWriter = (dataDir: string): void => keepLeft(dataDir, WRITES);
