@@ -161,6 +161,8 @@ describe("5 POST poll-now", () => {
       mapping_id: world.contactId,
       message: expect.stringContaining("appear in monitoring within seconds"),
     });
+    const [entry] = await world.data<object[]>("GET", "/audit-log?action=mapping.poll_triggered");
+    expect(entry).toMatchObject({ actor: "owner@example.com", resource_id: world.contactId });
   });
 
   test("of an inactive mapping starts nothing and says why", async () => {

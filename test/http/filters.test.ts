@@ -145,7 +145,7 @@ test("deliveries of a webhook are its own, filtered by status and event, page by
     }),
     ...(at % 2 === 0 && { status: "failed" as const }),
   });
-  const all = Array.from({ length: 60 }, (_, at) => delivery(at, webhookId));
+  const all = Array.from({ length: 330 }, (_, at) => delivery(at, webhookId));
   await deliveries().add([...all, delivery(1, other)]);
   const wanted = all.filter(({ event, status }) => event === "record.failed" && status === "failed");
   const filter = { event: "record.failed", status: "failed" };
@@ -156,16 +156,16 @@ test("deliveries of a webhook are its own, filtered by status and event, page by
   const whole = await list({ ...filter, limit: "200" });
   const ids = idsOf(whole);
   const first = await list({ ...filter, limit: "15", subjects: "true" });
-  const skipped = await list({ ...filter, limit: "2", offset: "18" });
-  await deliveries().add([delivery(400, webhookId)]);
-  const second = await list({ ...filter, limit: "15", before_id: ids[14] ?? "" });
+  const skipped = await list({ ...filter, limit: "2", offset: "108" });
+  await deliveries().add([delivery(2000, webhookId)]);
+  const second = await list({ ...filter, limit: "200", before_id: ids[14] ?? "" });
   const both = await list({ ...filter, limit: "1", before_id: ids[9] ?? "", offset: "2" });
 
   expect((await ask("list-deliveries", {}, { webhook_id: other })).json?.meta?.total).toBe(1);
   expect(ids.toSorted()).toEqual(wanted.map(({ id }) => id).toSorted());
   expect([...idsOf(first), ...idsOf(second)]).toEqual(ids);
-  expect([...idsOf(skipped), ...idsOf(both)]).toEqual([ids[18], ids[19], ids[12]]);
-  expect([whole, first, skipped, second].map(({ json }) => json?.meta?.total)).toEqual([20, 20, 20, 21]);
+  expect([...idsOf(skipped), ...idsOf(both)]).toEqual([ids[108], ids[109], ids[12]]);
+  expect([whole, first, skipped, second].map(({ json }) => json?.meta?.total)).toEqual([110, 110, 110, 111]);
   expect((await list({ before_id: newId("dlv") })).json?.error?.details?.[0]?.path).toBe("before_id");
   expect(dataOf<readonly Listed[]>(first)[0]?.["subject"]).toEqual(data);
   expect(dataOf<readonly Listed[]>(second)[0]).not.toHaveProperty("subject");
