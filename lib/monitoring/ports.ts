@@ -106,7 +106,7 @@ export interface SilentDatabases {
 export class DatabaseUnavailable extends Error {
   /** "connect": no session was had; "query": the session was there and failed or took too long. */
   readonly stage: "connect" | "query";
-  /** All connections are in use, or another request waits for its answer; it is worth asking again in a moment. */
+  /** All connections are in use, others' locks are in the way, or another request waits: it is worth asking again soon. */
   readonly isBusy: boolean;
 
   constructor(stage: "connect" | "query", message: string, cause: unknown, isBusy = false) {

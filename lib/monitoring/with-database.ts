@@ -8,7 +8,7 @@ import { DatabaseUnavailable } from "./ports.ts";
 /**
  * Asks the workspace's database. A workspace without one is refused with CONFLICT; one that cannot be asked answers
  * INTERNAL_ERROR with the class of the trouble, for the operator must act, not the caller; one whose connections are
- * all in use answers UNAVAILABLE, which the caller may retry.
+ * all in use, or whose other transactions are in the way each time, answers UNAVAILABLE, which the caller may retry.
  */
 export async function withDatabase<Database, Answer>(
   databases: { open(postgres: PostgresConnection): Promise<Database> },
@@ -23,9 +23,10 @@ export async function withDatabase<Database, Answer>(
     if (!(error instanceof DatabaseUnavailable)) throw error;
     writeLine({ level: "error", workspace_id: workspace.id, message: error.message });
     const headers = error.isBusy ? { "Retry-After": "1" } : {};
+    const remedy = error.isBusy && error.stage === "query" ? "send the request again" : REMEDY;
     throw new Failure(
       error.isBusy ? "UNAVAILABLE" : "INTERNAL_ERROR",
-      `the workspace's PostgreSQL database could not be asked: ${error.message}; ${REMEDY}`,
+      `the workspace's PostgreSQL database could not be asked: ${error.message}; ${remedy}`,
       { headers },
     );
   }

@@ -60,7 +60,7 @@ export const ERRORS: Readonly<Record<FailureCode, readonly [when: string, remedy
     "Send the request again; if it fails again, give the operator the `X-Request-Id`.",
   ],
   UNAVAILABLE: [
-    "All connections to the database are in use, or the database does not answer and another request already waits for it, or the service is overloaded.",
+    "All connections to the database are in use, or your own transactions locked the same rows four times in a row, or the database does not answer and another request already waits for it, or the service is overloaded.",
     "Send the request again after the seconds of `Retry-After`.",
   ],
 };

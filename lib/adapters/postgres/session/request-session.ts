@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { DatabaseUnavailable, type SilentDatabases } from "../../../monitoring/ports.ts";
 import { retry } from "../../retry.ts";
@@ -13,8 +14,8 @@ import { isClash, sqlState } from "./sql-errors.ts";
 
 /**
  * A database for one request, its errors thrown as `DatabaseUnavailable`; a query opens a session where none is idle, and
- * leaves it to the next. What a deadlock or a serialization failure has undone is done again, once: a request locks in
- * the order of cycles (`fence.ts`), but the customer's own transactions have theirs.
+ * leaves it to the next. What a deadlock or a serialization failure has undone is done again, at most three times: a request
+ * locks in the order of cycles (`fence.ts`), but the customer's own transactions have theirs.
  */
 export interface KeptSession {
   /** Opens a session, where none is idle, without a question. */
@@ -31,6 +32,10 @@ export interface KeptSession {
 export interface KeptSessions {
   take(connection: PostgresConnection): KeptSession;
 }
+
+const ATTEMPTS = 4;
+/** Before each further attempt, times its number: a new one at once can lock before the transaction that it made wait. */
+const AWAY_MILLISECONDS = 100;
 
 /** How long an idle session is kept for the next query. */
 const KEPT_MILLISECONDS = 1_000;
@@ -62,7 +67,12 @@ export function keepSessions(now: () => Date, silent?: SilentDatabases): KeptSes
         return await idle.use(await open(connection, watch), work);
       };
       const ask = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
-        retry(2, isClash, () => once(work)).catch((error: unknown) => {
+        retry(
+          ATTEMPTS,
+          isClash,
+          () => once(work),
+          (attempt) => pause(attempt * AWAY_MILLISECONDS),
+        ).catch((error: unknown) => {
           throw asUnavailable(error);
         });
       return {
@@ -95,6 +105,8 @@ function asUnavailable(error: unknown): unknown {
   if (error instanceof DeadlinePassed) return new DatabaseUnavailable("query", "it did not answer in time", error);
   if (error instanceof ProtocolViolation) return new DatabaseUnavailable("query", error.message, error);
   const state = sqlState(error);
+  if (isClash(error))
+    return new DatabaseUnavailable("query", "other transactions were in its way each time", error, true);
   if (state === null) return new DatabaseUnavailable("query", "the connection broke", error);
   if (state === "42501") return new DatabaseUnavailable("query", "its user may not read the service's tables", error);
   if (state.startsWith("22"))
