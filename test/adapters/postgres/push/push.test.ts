@@ -104,27 +104,31 @@ test("a change that is put off holds back its row whatever its message says, unl
 });
 
 test("what a lost cycle had claimed is NEW again unless it was marked sent, and is named until it is settled", async () => {
-  for (const lastname of ["a", "b", "c"]) await insert(lastname);
-  const [a, b] = await claim();
-  if (!a || !b) throw new Error("nothing was claimed");
+  for (const lastname of ["a", "b", "c", "job"]) await insert(lastname);
+  const [a, b, , ofJob] = await claim();
+  if (!a || !b || !ofJob) throw new Error("too little was claimed");
   await send({ store, lease }, [a, b]);
+  await send({ store, lease }, [ofJob], "bulk job");
   await loseLease();
   const next = await customer.cycle();
 
-  const { doubts } = await next.store.recover(next.lease);
+  const { doubts, jobs } = await next.store.recover(next.lease);
   const claimed = await next.store.claim(next.lease, 10);
 
   expect(next.begun.waiting.unfinished).toBe(true);
   expect(doubts).toMatchObject(
     [1, 2].map((recordId) => ({ batchId: "batch", sentAt: customer.now, changes: [{ recordId }] })),
   );
+  expect(jobs).toMatchObject([{ batchId: "bulk job", sentAt: customer.now }]);
   expect(claimed).toMatchObject([{ recordId: 3 }]);
   await expect(store.settle(lease, [accepted(a)])).rejects.toThrow(/lost its lease/);
-  expect(await states()).toEqual(["PENDING", "PENDING", "PENDING"]);
+  expect(await states()).toEqual(["PENDING", "PENDING", "PENDING", "PENDING"]);
   expect(await rows("DISTINCT id, sfid, _ab_lastop")).toEqual(
-    ["1", "2", "3"].map((id) => ({ id, sfid: null, _ab_lastop: "PENDING" })),
+    ["1", "2", "3", "4"].map((id) => ({ id, sfid: null, _ab_lastop: "PENDING" })),
   );
-  await next.store.settle(next.lease, [...doubts.flatMap(({ changes }) => changes), ...claimed].map(created));
+  const inJob = await next.store.doubtsIn(next.lease, "bulk job");
+  const named = [...doubts, ...inJob].flatMap(({ changes }) => changes);
+  await next.store.settle(next.lease, [...named, ...claimed].map(created));
   await next.store.finish(next.lease, END);
   const last = await customer.cycle();
   await last.store.recover(last.lease);
