@@ -89,6 +89,16 @@ describe("what is committed after the pull has passed its stamp arrives with the
     expect((await titles())[name]).toBe("Prof");
   });
 
+  test("a save of our own user behind 2,000 echoes, which are a page, before the position passes it", async () => {
+    await following([...Array.from({ length: 2_050 }, (_, n) => `Row ${n}`), "Grace"]);
+    await world.sql("UPDATE salesforce.contact SET title = 'Dr' WHERE lastname <> 'Grace'");
+    await world.cycles();
+    await savedLate("rest", "PATCH", "Grace", { Title: "Prof" });
+    await polls(5);
+
+    expect((await titles())["Grace"]).toBe("Prof");
+  });
+
   test.each(["colleague", "rest"] as const)("a deletion (%s)", async (by) => {
     await following(["Ada", "Grace"]);
     await savedLate(by, "DELETE", "Grace");
