@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { RunningInstance } from "../support/processes/instance.ts";
 
@@ -31,10 +32,12 @@ test.for(RELEASES)("a data folder of $version is continued by this version, and 
 
   // A power cut in the middle of a push leaves changes that are claimed or sent, and some that were never claimed. What
   // has an upsert value is sent again at once; of any other change the answer is looked for during eleven minutes.
+  const holder = await holdResults(old);
   await insert(old, "Cut", ROWS);
-  await expect.poll(() => waiting(old, "PENDING"), { interval: 5 }).toBeGreaterThan(0);
+  await expect.poll(() => waiting(old, "PENDING")).toBeGreaterThan(0);
   await insert(old, "Waiting", 3);
   await old.kill();
+  await holder.end().catch(() => undefined);
 
   const now = new RunningInstance({ dataDir });
   onTestFinished(() => now.stop());
@@ -107,6 +110,16 @@ const records = async (on: RunningInstance, name: string) =>
 
 const reachesOrg = (on: RunningInstance, name: string, rows: number) =>
   expect.poll(() => records(on, name)).toEqual(names(name, rows));
+
+/** Until the client ends, no change is settled: another transaction has locked the totals. */
+async function holdResults(on: RunningInstance): Promise<Client> {
+  const holder = new Client({ connectionString: on.file.database_url });
+  holder.on("error", () => undefined); // its server goes first
+  await holder.connect();
+  await holder.query("BEGIN");
+  await holder.query("SELECT FROM salesforce._bridge_totals FOR UPDATE");
+  return holder;
+}
 
 async function fromOrg(on: RunningInstance, lastName: string): Promise<void> {
   await on.org("POST", "/sobjects/Contact", { LastName: lastName });

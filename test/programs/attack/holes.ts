@@ -53,8 +53,14 @@ export const HOLES: readonly Hole[] = [
   {
     part: "matrix",
     hole: "a token may more than its scopes allow",
-    open: ({ workspace }) => ({
-      workspace: { ...workspace, tokenWith: (_, until) => workspace.tokenWith(["admin"], until) },
+    open: ({ bridge }) => ({
+      bridge: {
+        ...bridge,
+        createWorkspace: async (name) => {
+          const workspace = await bridge.createWorkspace(name);
+          return { ...workspace, tokenWith: (_, until) => workspace.tokenWith(["admin"], until) };
+        },
+      },
     }),
   },
   {
