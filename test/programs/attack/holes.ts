@@ -127,7 +127,7 @@ export const HOLES: readonly Hole[] = [
     hole: "an error shows where in the code it was thrown",
     open: async ({ sql, size }) => {
       await sql("INSERT INTO salesforce.contact (email) VALUES ('none')");
-      // By itself nothing is sent any more: the part before may have made it a restored database.
+      // No cycle would: the part before may have left a restored database, which sends nothing.
       await sql(
         `UPDATE salesforce._trigger_log SET state = 'FAILED', processed_at = now(), last_operation = 'FAILED', sf_message = $1
          WHERE id = (SELECT max(id) FROM salesforce._trigger_log)`,
